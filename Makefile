@@ -1,0 +1,107 @@
+# Everything a developer or CI runs. `make help` lists the targets.
+# Needs Go (the version in go.mod) and, for `make test`, what `make deps` names.
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS   += --no-print-directory
+
+GO       ?= go
+BIN      := bin/cursortray
+PKG      := cursortray/app/cmd/cursortray
+VERSION  ?= $(shell packaging/version.sh)
+LDFLAGS  := -s -w -X main.version=$(VERSION)
+GOBUILD  := $(GO) build -trimpath -ldflags '$(LDFLAGS)'
+FUZZTIME ?= 10s
+ARGS     ?=
+
+# What is cross-built in every `make test`. macOS with a menu bar needs cgo and
+# so a Mac; vet still type-checks the rest for it.
+CROSS := linux/amd64 linux/arm64 windows/amd64 windows/arm64
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: build ## Start the tray application (ARGS="serve" for the proxy alone)
+	@$(BIN) $(ARGS)
+
+.PHONY: demo
+demo: build ## Start it with a simulated Cursor: no account, nothing is real
+	@$(BIN) --demo $(ARGS)
+
+.PHONY: build
+build: ## Build bin/cursortray for this machine
+	@$(GOBUILD) -o $(BIN) ./app/cmd/cursortray
+
+.PHONY: test
+test: deps-check check e2e cross package-test ## All that must hold before a change lands; CI runs this
+	@echo "make test: all parts passed"
+
+.PHONY: check
+check: lint ## gofmt, vet, staticcheck, then all Go tests with the race detector
+	$(GO) test -race -timeout 10m ./...
+
+.PHONY: lint
+lint: ## gofmt, vet, staticcheck, architecture tests
+	@bad=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
+	  if [ -n "$$bad" ]; then echo "not formatted with gofmt:" >&2; echo "$$bad" >&2; exit 1; fi
+	$(GO) vet ./...
+	$(GO) vet -tags e2e ./app/... ./tray/...
+	$(GO) tool staticcheck ./...
+	$(GO) test -count=1 -run '^TestArch' ./app/cmd/cursortray
+
+.PHONY: e2e
+e2e: ## End-to-end tests: real clients from npm, a real session bus and tray host
+	@.ci/deps check
+	$(GO) test -tags e2e -count=1 -timeout 15m ./app/e2e/... ./tray/...
+
+.PHONY: cross
+cross: ## Build for linux and windows (amd64, arm64); vet for windows and macOS
+	@for target in $(CROSS); do \
+	  echo "build $$target"; \
+	  CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -o /dev/null ./...; \
+	done
+	GOOS=windows CGO_ENABLED=0 $(GO) vet ./...
+	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./...
+
+.PHONY: bench
+bench: ## Speed beside a raw pass-through, with targets (BENCHARGS="-only rate")
+	$(GO) run ./app/bench $(BENCHARGS)
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz test for FUZZTIME (default 10s)
+	@for pkg in $$($(GO) list ./...); do \
+	  for name in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+	    echo "fuzz $$pkg $$name"; $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$pkg; \
+	  done; \
+	done
+
+.PHONY: cover
+cover: ## Test coverage, per package and in cover.out
+	$(GO) test -coverpkg=./... -coverprofile cover.out ./...
+	$(GO) tool cover -func cover.out | tail -1
+
+.PHONY: package
+package: ## .deb, .rpm, Windows executables and the macOS app into dist/
+	packaging/build.sh
+
+.PHONY: package-test
+package-test: package ## Install, run and remove the .deb; check the other packages
+	packaging/test.sh
+
+.PHONY: icons
+icons: ## Draw the icons in assets again
+	$(GO) generate ./assets/...
+
+.PHONY: deps
+deps: ## Install the Debian packages that `make test` uses (as root)
+	.ci/deps install
+
+.PHONY: deps-check
+deps-check:
+	@.ci/deps check
+
+.PHONY: clean
+clean: ## Remove what was built
+	rm -rf bin dist cover.out
