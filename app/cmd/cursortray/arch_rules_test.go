@@ -1,0 +1,94 @@
+package main
+
+// The rules that arch_test.go enforces, as data. A new package, dependency or
+// exception is added here, together with the reason for it.
+
+const module = "cursortray"
+
+// anything marks the one package that may import every other.
+const anything = "*"
+
+// mayImport lists, per package, which of our packages its code may import.
+// Front-ends and back-ends meet in proxy/chat only, so that N dialects and M
+// ways to reach a model need N + M translators. A package that is not listed
+// fails the test.
+var mayImport = map[string][]string{
+	"app/cmd/cursortray": {anything},
+	"tray":               {"app", "assets"},
+	"app":                {"app/config", "app/autostart", "keychain", "proxy", "proxy/chat", "proxy/cursor"},
+	"app/control":        {"app", "app/config", "proxy/chat"},
+	"app/dashboard":      {"app", "assets"},
+	"app/editors":        {},
+	"app/config":         {},
+	"app/autostart":      {},
+	"app/e2e":            {},
+	"app/bench":          {},
+	"assets":             {},
+	"keychain":           {},
+
+	"proxy":                 {"proxy/chat", "proxy/openai", "proxy/anthropic"},
+	"proxy/chat":            {},
+	"proxy/chat/chattest":   {"proxy/chat"},
+	"proxy/sse":             {},
+	"proxy/openai":          {"proxy/chat", "proxy/sse"},
+	"proxy/anthropic":       {"proxy/chat", "proxy/sse"},
+	"proxy/ledger":          {"proxy/chat"},
+	"proxy/cursor":          {"proxy/chat", "proxy/cursor/cursorpb"},
+	"proxy/cursor/cursorpb": {},
+	"proxy/cursor/agentrpc": {"proxy/chat", "proxy/cursor", "proxy/cursor/cursorpb"},
+	"proxy/cursor/agentcli": {"proxy/chat", "proxy/cursor"},
+	// The simulation is a chat.Backend until it speaks the real protocol.
+	"proxy/cursor/cursorsim":                  {"proxy/chat", "proxy/cursor/cursorpb"},
+	"proxy/cursor/cursorsim/agentsim":         {"proxy/cursor/cursorsim"},
+	"proxy/cursor/cursorsim/cmd/cursor-agent": {"proxy/cursor/cursorsim/agentsim"},
+}
+
+// testsMayImport lists what test files may import beyond what their package
+// may: the fakes, the event-stream reader and the vocabulary.
+var testsMayImport = []string{
+	"proxy/chat",
+	"proxy/chat/chattest",
+	"proxy/sse",
+	"proxy/cursor/cursorsim",
+	"proxy/cursor/cursorsim/agentsim",
+}
+
+// usedBy lists, per third-party module, the packages whose code may import it:
+// one, or the reason why there are more.
+var usedBy = map[string][]string{
+	"fyne.io/systray":                 {"tray"},
+	"github.com/alecthomas/kong":      {"app/cmd/cursortray"},
+	"github.com/atotto/clipboard":     {"app/cmd/cursortray"},
+	"github.com/godbus/dbus/v5":       {"tray"},
+	"github.com/gofrs/flock":          {"app/control"},
+	"github.com/gorilla/mux":          {"proxy"},
+	"github.com/pelletier/go-toml/v2": {"app/config"},
+	"github.com/pkg/browser":          {"app/cmd/cursortray"},
+	"github.com/zalando/go-keyring":   {"keychain"},
+	"golang.org/x/sync":               {},
+	// The rest of the system-call interface, in _GOOS files only.
+	"golang.org/x/sys": {"app", "app/control", "proxy/cursor/agentcli"},
+}
+
+// usedByTests lists the third-party modules that any test file may import.
+var usedByTests = []string{
+	"github.com/google/go-cmp",
+	"go.uber.org/goleak",
+	// Tests of the tray play the desktop's part on a private bus.
+	"github.com/godbus/dbus/v5",
+}
+
+// emptyNames say nothing about what a package does.
+var emptyNames = []string{"util", "utils", "common", "types", "models", "helper", "helpers", "misc", "shared", "base", "lib", "internal"}
+
+// ownContext lists the files outside of main that may call context.Background.
+var ownContext = map[string]string{}
+
+// asksGOOS lists the files without _GOOS in their name that may read
+// runtime.GOOS.
+var asksGOOS = map[string]string{}
+
+// longFiles lists the files that may be longer than maxLines.
+var longFiles = map[string]string{}
+
+const maxLines = 500
