@@ -1,0 +1,249 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// maxFile bounds what is read: a settings file is a page of text.
+const maxFile = 1 << 20
+
+// Warning is something in the settings that was not used, in one line for the
+// user. It never holds the value of a secret.
+type Warning struct {
+	Key    string // "" when the whole file is meant
+	Source string // the file's path or the variable's name
+	Text   string // what is wrong and what is used instead
+}
+
+func (w Warning) String() string {
+	if w.Key == "" || w.Source == (Setting{Key: w.Key}).Env() {
+		return w.Source + ": " + w.Text
+	}
+	return w.Source + ": " + w.Key + ": " + w.Text
+}
+
+// File is the settings file. Its methods may be called from any goroutine.
+type File struct {
+	path string
+	mu   sync.Mutex // serializes Set
+}
+
+// Path returns where the file is, or would be.
+func (f *File) Path() string { return f.path }
+
+// Open reads the file at path, which need not exist, and the environment. A
+// file that is not TOML is moved aside, never lost, and counts as empty; a
+// value that makes no sense counts as not set. Both are told as warnings, so
+// that there are always settings to start with.
+func Open(path string, env func(string) string) (*File, Settings, []Warning) {
+	f := &File{path: path}
+	values, warnings := f.load()
+	settings := Default()
+	type bad struct {
+		row    Setting
+		source string
+		err    error
+	}
+	var refused []bad
+	known := map[string]bool{}
+	for _, row := range Table() {
+		known[row.Key] = true
+		if value, ok := values[row.Key]; ok {
+			if err := row.apply(&settings, value); err != nil {
+				refused = append(refused, bad{row, path, err})
+			}
+		}
+		if value := env(row.Env()); value != "" {
+			if err := row.apply(&settings, value); err != nil {
+				refused = append(refused, bad{row, row.Env(), err})
+			}
+		}
+	}
+	for _, b := range refused { // only now is it known what is used instead
+		warnings = append(warnings, ignored(b.row, b.source, b.err, &settings))
+	}
+	var unknown []string
+	for key := range values {
+		if !known[key] {
+			unknown = append(unknown, key)
+		}
+	}
+	sort.Strings(unknown)
+	for _, key := range unknown {
+		warnings = append(warnings, Warning{Key: key, Source: path, Text: "no such setting; ignored"})
+	}
+	return f, settings, warnings
+}
+
+func ignored(row Setting, source string, err error, settings *Settings) Warning {
+	used := "the value is ignored"
+	if shown := row.Show(settings); shown != "" && !row.Secret {
+		used = "using " + shown
+	}
+	return Warning{Key: row.Key, Source: source, Text: err.Error() + "; " + used}
+}
+
+func (f *File) load() (map[string]any, []Warning) {
+	data, err := readFile(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, []Warning{{Source: f.path, Text: fmt.Sprintf("the settings file cannot be read (%v); the defaults are used", cause(err))}}
+	}
+	values, err := decode(data)
+	if err == nil {
+		return values, nil
+	}
+	text := "the settings file is not valid TOML" + position(err)
+	aside, err := moveAside(f.path)
+	if err != nil {
+		return nil, []Warning{{Source: f.path, Text: fmt.Sprintf("%s and cannot be moved aside (%v); the defaults are used", text, cause(err))}}
+	}
+	return nil, []Warning{{Source: f.path, Text: text + "; it was moved to " + aside + " and the defaults are used"}}
+}
+
+// position says where the error is. The parser's own words are left out: they
+// may quote the line, and the line may hold a secret.
+func position(err error) string {
+	var where *toml.DecodeError
+	if !errors.As(err, &where) {
+		return ""
+	}
+	line, column := where.Position()
+	return fmt.Sprintf(" (line %d, column %d)", line, column)
+}
+
+func cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		return link.Err
+	}
+	return err
+}
+
+func readFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = errors.New("larger than 1 MiB")
+	}
+	return data, err
+}
+
+// moveAside renames path to the first free path.broken-N.
+func moveAside(path string) (string, error) {
+	for n := 1; n < 1000; n++ {
+		aside := fmt.Sprintf("%s.broken-%d", path, n)
+		if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
+			return aside, os.Rename(path, aside)
+		}
+	}
+	return "", errors.New("too many broken files beside it")
+}
+
+// Set writes one setting into the file, which is created if need be. Comments,
+// order and unknown keys stay byte for byte. A file that is not valid TOML, or
+// a value that makes no sense, is left alone and reported.
+func (f *File) Set(key string, value any) error {
+	row, ok := find(key)
+	if !ok {
+		return fmt.Errorf("there is no setting %q", key)
+	}
+	var checked Settings
+	if err := row.apply(&checked, value); err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	// The file behind a link is replaced, not the link: people keep their
+	// settings in a repository and link to them.
+	path := f.path
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	data, err := readFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read settings: %w", err)
+	}
+	edited, err := setKey(data, key, tomlValue(row.get(&checked)))
+	if err != nil {
+		return fmt.Errorf("set %s in %s: %w", key, path, hideQuote(err))
+	}
+	if err := writeFile(path, edited); err != nil {
+		return fmt.Errorf("write settings: %w", err)
+	}
+	return nil
+}
+
+// tomlValue returns the value as the file spells it.
+func tomlValue(value any) any {
+	switch v := value.(type) {
+	case Secret:
+		return v.Reveal()
+	case time.Duration:
+		return shortDuration(v)
+	case slog.Level:
+		return strings.ToLower(v.String())
+	case []string:
+		if v == nil {
+			return []string{}
+		}
+	}
+	return value
+}
+
+// hideQuote replaces a parser error by its position, see position.
+func hideQuote(err error) error {
+	if where := position(err); where != "" {
+		return errors.New("the file is not valid TOML" + where)
+	}
+	return err
+}
+
+// writeFile replaces path in one step: whoever reads it, and whatever is on
+// the disk after a crash, is the old file or the new one.
+func writeFile(path string, data []byte) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(dir, ".config-*.toml") // 0600
+	if err != nil {
+		return err
+	}
+	_, err = temp.Write(data)
+	if err == nil {
+		err = temp.Sync()
+	}
+	if closeErr := temp.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		os.Remove(temp.Name())
+	}
+	return err
+}

@@ -1,0 +1,174 @@
+package config
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Settings are the values in force, all of them valid.
+type Settings struct {
+	Addr           string // HOST:PORT; port 0 picks a free one
+	AllowRemote    bool
+	AllowedHosts   []string
+	AllowedOrigins []string
+	APIKey         Secret // the local key; "" = the one in the token store
+	TokenStore     string // keychain, file or memory
+	Backend        string // auto, agent or cli
+	CursorAgent    string // path of the CLI; "" = search
+	CLI            CLI
+	LogLevel       slog.Level
+	StartProxy     bool
+}
+
+// CLI are the settings of the cursor-agent back-end.
+type CLI struct {
+	MaxRuns      int
+	Resume       bool
+	StartTimeout time.Duration
+	IdleTimeout  time.Duration
+	ToolTimeout  time.Duration
+	RunTimeout   time.Duration
+}
+
+// Secret is a text that no print verb and no log shows.
+type Secret string
+
+// Reveal returns the text itself.
+func (s Secret) Reveal() string { return string(s) }
+
+// Format writes a stand-in, whatever the verb.
+func (s Secret) Format(f fmt.State, _ rune) {
+	if s != "" {
+		f.Write([]byte("[secret]"))
+	}
+}
+
+// LogValue returns the stand-in for structured logs.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(s)) }
+
+// MarshalText returns the stand-in, so that JSON does not show the text either.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(fmt.Sprint(s)), nil }
+
+// Setting is one row of the table.
+type Setting struct {
+	Key     string // in the settings file
+	Default string // in the spelling of the environment variable; "" is empty or off
+	Values  string // what it takes, for people
+	Doc     string // one or two sentences
+	Secret  bool   // the value is never printed
+
+	apply func(s *Settings, value any) error
+	get   func(s *Settings) any
+}
+
+// Env returns the name of the setting's environment variable.
+func (s Setting) Env() string { return "CURSORTRAY_" + strings.ToUpper(s.Key) }
+
+// Show returns the value that is in force in the spelling of the environment
+// variable, or a stand-in for a secret.
+func (s Setting) Show(in *Settings) string {
+	switch v := s.get(in).(type) {
+	case time.Duration:
+		return shortDuration(v)
+	case slog.Level:
+		return strings.ToLower(v.String())
+	case []string:
+		return strings.Join(v, ",")
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// row builds one row; parse takes a text or what TOML made of the value.
+func row[T any](key, def, values, doc string, field func(*Settings) *T, parse func(any) (T, error)) Setting {
+	return Setting{
+		Key: key, Default: def, Values: values, Doc: doc,
+		apply: func(s *Settings, value any) error {
+			v, err := parse(value)
+			if err == nil {
+				*field(s) = v
+			}
+			return err
+		},
+		get: func(s *Settings) any { return *field(s) },
+	}
+}
+
+// Table returns every setting in the order in which `help settings` and the
+// documentation show them.
+func Table() []Setting {
+	key := row("api_key", "", "text", "The local key that clients send. Empty: the key that was made at the first start and lies in the token store.",
+		func(s *Settings) *Secret { return &s.APIKey }, secret)
+	key.Secret = true
+	return append([]Setting{
+		row("addr", "127.0.0.1:8765", "HOST:PORT", "Where the proxy listens. Port 0 picks a free port. Only loopback hosts unless allow_remote is true.",
+			func(s *Settings) *string { return &s.Addr }, address),
+		row("backend", "auto", "auto, agent or cli", "How to reach Cursor: its agent protocol, the cursor-agent program, or whichever works.",
+			func(s *Settings) *string { return &s.Backend }, oneOf("auto", "agent", "cli")),
+		key,
+		row("cursor_agent", "", "path", "The cursor-agent program. Empty: it is searched for.",
+			func(s *Settings) *string { return &s.CursorAgent }, text),
+		row("log_level", "info", "debug, info, warn or error", "How much is written to standard error.",
+			func(s *Settings) *slog.Level { return &s.LogLevel }, level),
+		row("start_proxy", "true", "true or false", "Start the proxy when cursortray starts.",
+			func(s *Settings) *bool { return &s.StartProxy }, boolean),
+		row("token_store", "keychain", "keychain, file or memory", "Where secrets are kept. file: readable by every program that runs as you; memory: until cursortray ends.",
+			func(s *Settings) *string { return &s.TokenStore }, oneOf("keychain", "file", "memory")),
+		row("allow_remote", "false", "true or false", "Accept an addr that other machines can reach. They still need the key.",
+			func(s *Settings) *bool { return &s.AllowRemote }, boolean),
+		row("allowed_hosts", "", "host names, separated by commas", "Names, besides the loopback ones, under which the proxy may be called.",
+			func(s *Settings) *[]string { return &s.AllowedHosts }, list),
+		row("allowed_origins", "", "origins, separated by commas", "Web origins that may call the proxy. None by default.",
+			func(s *Settings) *[]string { return &s.AllowedOrigins }, list),
+	}, cliTable()...)
+}
+
+func cliTable() []Setting {
+	return []Setting{
+		row("cli_max_runs", "3", "1 to 64", "How many cursor-agent processes may run at once; further requests wait.",
+			func(s *Settings) *int { return &s.CLI.MaxRuns }, integer(1, 64)),
+		row("cli_resume", "false", "true or false", "Let cursor-agent continue its own chat instead of sending the whole conversation again.",
+			func(s *Settings) *bool { return &s.CLI.Resume }, boolean),
+		row("cli_start_timeout", "60s", "duration such as 90s or 5m", "How long cursor-agent may take to its first line.",
+			func(s *Settings) *time.Duration { return &s.CLI.StartTimeout }, duration),
+		row("cli_idle_timeout", "2m", "duration such as 90s or 5m", "How long cursor-agent may be silent while no tool is at work.",
+			func(s *Settings) *time.Duration { return &s.CLI.IdleTimeout }, duration),
+		row("cli_tool_timeout", "10m", "duration such as 90s or 5m", "How long cursor-agent may be silent while one of its tools is at work.",
+			func(s *Settings) *time.Duration { return &s.CLI.ToolTimeout }, duration),
+		row("cli_run_timeout", "30m", "duration such as 90s or 5m", "How long one answer of cursor-agent may take in all.",
+			func(s *Settings) *time.Duration { return &s.CLI.RunTimeout }, duration),
+	}
+}
+
+// Default returns the settings of a fresh machine.
+func Default() Settings {
+	var s Settings
+	for _, row := range Table() {
+		if err := row.apply(&s, row.Default); err != nil {
+			panic("config: default of " + row.Key + ": " + err.Error()) // a test applies every default
+		}
+	}
+	return s
+}
+
+// Override sets one value from the command line. The error says what is wrong
+// with the value and names no setting.
+func (s *Settings) Override(key, value string) error {
+	row, ok := find(key)
+	if !ok {
+		return fmt.Errorf("there is no setting %q", key)
+	}
+	return row.apply(s, value)
+}
+
+func find(key string) (Setting, bool) {
+	table := Table()
+	i := slices.IndexFunc(table, func(row Setting) bool { return row.Key == key })
+	if i < 0 {
+		return Setting{}, false
+	}
+	return table[i], true
+}
