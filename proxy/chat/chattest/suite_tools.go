@@ -21,13 +21,15 @@ func tools() []check {
 	}
 }
 
-var noteScript = Script{
-	Answer: []Move{Say{"Let me look. "}, Use{"read_note", `{"title":"shop \"ping\" ü"}`}},
-	After:  []Move{Say{"Milk "}, Say{"and eggs."}},
+func noteScript() Script {
+	return Script{
+		Answer: []Move{Say{"Let me look. "}, Use{"read_note", `{"title":"shop \"ping\" ü"}`}},
+		After:  []Move{Say{"Milk "}, Say{"and eggs."}},
+	}
 }
 
 func checkCall(s *suite, t *testing.T) {
-	s.ask(t, s.start(t, noteScript).Backend)
+	s.ask(t, s.start(t, noteScript()).Backend)
 }
 
 // ask runs the turn that ends with the call of noteScript.
@@ -63,7 +65,7 @@ func checkBareCall(s *suite, t *testing.T) {
 }
 
 func checkContinue(s *suite, t *testing.T) {
-	instance := s.start(t, noteScript)
+	instance := s.start(t, noteScript())
 	req, tr := s.ask(t, instance.Backend)
 	s.goOn(t, instance.Backend, answered(req, tr))
 	s.settled(t, instance, "the end of a continued turn")
@@ -81,14 +83,14 @@ func (s *suite) goOn(t *testing.T, b chat.Backend, req *chat.Request) {
 }
 
 func checkContinueElsewhere(s *suite, t *testing.T) {
-	req, tr := s.ask(t, s.start(t, noteScript).Backend)
-	s.goOn(t, s.start(t, noteScript).Backend, answered(req, tr))
+	req, tr := s.ask(t, s.start(t, noteScript()).Backend)
+	s.goOn(t, s.start(t, noteScript()).Backend, answered(req, tr))
 }
 
 // The request that led to a call is over, and its context with it, when the
 // result comes.
 func checkContinueAfterCancel(s *suite, t *testing.T) {
-	b := s.start(t, noteScript).Backend
+	b := s.start(t, noteScript()).Backend
 	ctx, cancel := context.WithCancel(t.Context())
 	req := s.requestWithTools()
 	tr := s.turnIn(ctx, t, b, req)
@@ -100,7 +102,7 @@ func checkContinueAfterCancel(s *suite, t *testing.T) {
 }
 
 func checkAbandoned(s *suite, t *testing.T) {
-	instance := s.start(t, noteScript)
+	instance := s.start(t, noteScript())
 	s.ask(t, instance.Backend)
 	if err := instance.Backend.Close(); err != nil {
 		t.Errorf("Close: %v", err)

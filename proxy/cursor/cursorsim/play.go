@@ -1,0 +1,155 @@
+// Package cursorsim simulates Cursor without any account: a scripted model,
+// Play, and a demo back-end around it. It never gives a real answer and says
+// so; it copies from tool results and makes up nothing else. It speaks no wire
+// format and starts no goroutine.
+package cursorsim
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Tool is a function that the client offers.
+type Tool struct {
+	Name        string
+	Description string
+	Schema      json.RawMessage // JSON Schema of the arguments; nil is "any object"
+}
+
+// Turn is what the scripted model knows when it answers.
+type Turn struct {
+	Prompt string // what the person asked last
+	System string // only tells titles and summaries from conversations; may be empty
+	Tools  []Tool
+	Result *string // of the call before this turn; nil when a person speaks
+	Calls  int     // calls made so far in this conversation
+	Must   bool    // the client insists on a call
+
+	JSON   bool            // the client wants a JSON object
+	Schema json.RawMessage // and this is its schema; may be nil
+}
+
+// Step is one of Think, Say, Call.
+type Step interface{ isStep() }
+
+// Think is reasoning.
+type Think struct{ Text string }
+
+// Say is text of the answer.
+type Say struct{ Text string }
+
+// Call asks the client for one of its tools. It is the last step of a turn.
+type Call struct {
+	Name      string
+	Arguments json.RawMessage // a JSON object
+}
+
+func (Think) isStep() {}
+func (Say) isStep()   {}
+func (Call) isStep()  {}
+
+// maxCalls ends a conversation of a client that comes back with one result
+// after the other, so that a demo never loops.
+const maxCalls = 50
+
+const (
+	nothingReal = "This is cursortray's simulated model: nothing here is real, and no model has read your prompt."
+	canRead     = " Ask it to read a file, and it asks your client's tool to do that and repeats the file's first line."
+	noTool      = " Your client offered no tool that it could use, so there is nothing more to show."
+	goReal      = " Without --demo, cursortray passes your prompt on to Cursor."
+)
+
+// Play returns the steps of one turn, at least one. Equal turns give equal
+// steps.
+func Play(t Turn) []Step {
+	if t.Result != nil {
+		return []Step{Say{resultAnswer(*t.Result)}}
+	}
+	if t.Calls < maxCalls {
+		if steps := callSteps(t); steps != nil {
+			return steps
+		}
+	}
+	if t.JSON {
+		return []Step{Say{jsonAnswer(t.Schema)}}
+	}
+	if text := sideAnswer(t); text != "" {
+		return []Step{Say{text}}
+	}
+	return []Step{
+		Think{"The prompt asks for nothing that one of the client's tools could do. So I say what I am."},
+		Say{plainAnswer(t)},
+	}
+}
+
+// callSteps returns the steps that lead to a call, nil if there is none to
+// make.
+func callSteps(t Turn) []Step {
+	if path := findPath(t.Prompt); path != "" {
+		if tool, ok := bestTool(t.Tools, readerScore); ok {
+			return []Step{
+				Think{"The prompt asks for the file " + path + ", and the tool " + tool.Name + " reads files."},
+				Call{tool.Name, fill(tool.Schema, pathHint(path))},
+			}
+		}
+		if tool, ok := bestTool(t.Tools, shellScore); ok {
+			return []Step{
+				Think{"The prompt asks for the file " + path + ", and the tool " + tool.Name + " runs commands."},
+				Call{tool.Name, fill(tool.Schema, commandHint(tool.Name, path))},
+			}
+		}
+	}
+	tool, ok := bestTool(t.Tools, topicScore(t.Prompt))
+	if !ok && t.Must && len(t.Tools) > 0 {
+		tool, ok = t.Tools[0], true
+	}
+	if !ok {
+		return nil
+	}
+	return []Step{
+		Think{"The tool " + tool.Name + " fits the prompt."},
+		Call{tool.Name, fill(tool.Schema, topicHint(t.Prompt))},
+	}
+}
+
+func resultAnswer(result string) string {
+	line := firstLine(result)
+	if line == "" {
+		return "The tool's result is empty."
+	}
+	return "The first line is: " + line + "\n\n(Simulated: copied from the tool's result.)"
+}
+
+// jsonAnswer fits the schema; its texts say "simulated".
+func jsonAnswer(schema json.RawMessage) string {
+	if len(schema) == 0 {
+		return `{"simulated":true}`
+	}
+	return string(fill(schema, nil))
+}
+
+func plainAnswer(t Turn) string {
+	if len(t.Tools) == 0 {
+		return nothingReal + noTool + goReal
+	}
+	return nothingReal + canRead + goReal
+}
+
+// sideAnswer answers the calls that editors make for themselves, without
+// tools: the title of a conversation, the summary that replaces its history.
+func sideAnswer(t Turn) string {
+	if len(t.Tools) > 0 {
+		return ""
+	}
+	asked := strings.ToLower(t.System)
+	if asked == "" {
+		asked = strings.ToLower(t.Prompt)
+	}
+	switch {
+	case strings.Contains(asked, "title"), strings.Contains(asked, "topic"):
+		return "Simulated conversation"
+	case strings.Contains(asked, "summar"), strings.Contains(asked, "compact"):
+		return "Simulated summary: no model has read this conversation, so there is nothing to sum up."
+	}
+	return ""
+}
