@@ -47,7 +47,7 @@ type Store interface {
 var (
 	ErrNotFound    = errors.New("not found")
 	ErrLocked      = errors.New("the keychain is locked")
-	ErrUnavailable = errors.New("the keychain is not available")
+	ErrUnavailable = errors.New("the store of secrets is not available")
 	ErrCorrupt     = errors.New("the stored value is damaged")
 )
 
