@@ -1,0 +1,169 @@
+// Package app is the running program without its faces: the one mutable state,
+// the proxy that it starts and stops, the back-end that it watches. Faces (the
+// tray, the control socket) read Snapshots and send Actions.
+//
+// It draws nothing, reads no settings and keeps no secrets; main hands it all
+// of that. Every goroutine belongs to Run, which returns after the last one.
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"cursortray/proxy"
+	"cursortray/proxy/chat"
+)
+
+// Keys gives the local API key that clients of the proxy must send. Key is
+// called for every request and from several goroutines, so an implementation
+// answers from memory once it has read its store. Errors are *chat.Error.
+type Keys interface {
+	// Key returns the key, made at first use. It waits as long as ctx lets it,
+	// for example for the user to unlock a keychain.
+	Key(ctx context.Context) (string, error)
+	// NewKey replaces the key; the old one stops working at once.
+	NewKey(ctx context.Context) (string, error)
+}
+
+// Config is what an App is made of. Main fills it.
+type Config struct {
+	// Addr is the HOST:PORT of the proxy. Port 0 picks a free port at the
+	// first start, which is then kept as long as the App runs.
+	Addr string
+	// AllowRemote permits an Addr that other machines can reach.
+	AllowRemote bool
+	// FailFast makes Run return the first failure to listen or to serve, for
+	// use without a face that could show it.
+	FailFast bool
+	// Proxy configures each server that is started. Backend, Authorize, Health
+	// and Activity are set by the App.
+	Proxy proxy.Config
+
+	// Backend answers the requests. Run closes it at its end.
+	Backend       chat.Backend
+	BackendName   string // for people: "cursor-agent"
+	BackendChoice string // the setting: "auto", "cli", "agent"
+	BackendReason string // why that one was chosen, in a few words; may be empty
+	Demo          bool   // nothing is real
+
+	Keys Keys
+	Copy func(ctx context.Context, text string) error // puts text on the clipboard; nil: there is none
+	// Listen opens the port; nil is net.Listen for tcp. A test's hook.
+	Listen  func(addr string) (net.Listener, error)
+	Logger  *slog.Logger // nil is silence
+	Version string
+}
+
+// App is the program's state and what moves it. Make one with New.
+type App struct {
+	cfg     Config
+	inbox   inbox
+	hub     hub
+	started atomic.Bool
+	active  activity
+	// troubled tells the request path, without a lock, that a problem of the
+	// back-end is on show, so that a success is worth reporting.
+	troubled atomic.Bool
+}
+
+// New returns an App that has started nothing yet.
+func New(cfg Config) *App {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Listen == nil {
+		cfg.Listen = func(addr string) (net.Listener, error) { return net.Listen("tcp", addr) }
+	}
+	a := &App{cfg: cfg, inbox: newInbox()}
+	a.hub.publish(Snapshot{
+		Version: cfg.Version,
+		Demo:    cfg.Demo,
+		Proxy:   ProxyStatus{Addr: cfg.Addr, BaseURL: baseURL(cfg.Addr)},
+		Backend: BackendStatus{Name: cfg.BackendName, Choice: cfg.BackendChoice, Reason: cfg.BackendReason},
+	})
+	return a
+}
+
+// Run starts the proxy and serves Actions until ctx ends or Quit is done, and
+// returns when everything it started is gone. The end of ctx is a first Quit:
+// running answers get the proxy's grace, and a (further) Quit cuts them. A
+// busy port is a state, not an error, unless Config.FailFast is set. An App
+// runs once.
+func (a *App) Run(ctx context.Context) error {
+	if !a.started.CompareAndSwap(false, true) {
+		return errors.New("this App has run already")
+	}
+	// What Run starts outlives ctx by the grace of running answers.
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	m := newMachine(a, life)
+	m.begin()
+	a.turn(ctx, m)
+	end()
+	m.tasks.Wait()
+	closeErr := a.cfg.Backend.Close()
+	a.inbox.close()
+	a.hub.close()
+	return errors.Join(m.err, closeErr)
+}
+
+// turn is the one goroutine that touches the machine.
+func (a *App) turn(ctx context.Context, m *machine) {
+	defer m.stopTimers()
+	done := ctx.Done()
+	for {
+		a.troubled.Store(m.snap.Backend.Problem != nil)
+		a.hub.publish(m.snap)
+		if m.over() {
+			return
+		}
+		select {
+		case <-a.inbox.wake:
+			for _, step := range a.inbox.take() {
+				step(m)
+			}
+		case <-done:
+			done = nil
+			m.quit()
+		case <-m.throttle.C:
+			m.countActive()
+		case <-m.recheck.C:
+			m.check()
+		case <-m.noticeEnd.C:
+			m.snap.Notice.Text = ""
+		}
+	}
+}
+
+// Do asks for an action and returns at once. Actions are done in order; those
+// from before Run wait for it, those from after its end are dropped.
+func (a *App) Do(action Action) {
+	a.inbox.put(func(m *machine) { m.do(action) })
+}
+
+// Snapshot returns the present state.
+func (a *App) Snapshot() Snapshot { return a.hub.get() }
+
+// Watch returns a channel that holds the present state and then each newer
+// one. A slow reader gets the latest and misses those between. The channel is
+// closed when ctx ends or Run has returned.
+func (a *App) Watch(ctx context.Context) <-chan Snapshot { return a.hub.watch(ctx) }
+
+// activity carries the number of running requests from the proxy's goroutines
+// to the machine, at most one message per interval.
+type activity struct {
+	n      atomic.Int64
+	posted atomic.Bool // a message is on its way, or the machine will look again by itself
+}
+
+const activityInterval = 200 * time.Millisecond
+
+func (a *App) setActive(n int) {
+	a.active.n.Store(int64(n))
+	if a.active.posted.CompareAndSwap(false, true) {
+		a.inbox.put((*machine).countActive)
+	}
+}

@@ -1,0 +1,64 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"cursortray/proxy/chat"
+)
+
+// copyTimeout bounds a clipboard program that hangs, and is long enough for a
+// user who has to unlock the keychain first.
+const copyTimeout = 90 * time.Second
+
+func (m *machine) copyBaseURL() {
+	url := m.snap.Proxy.BaseURL
+	m.copy("Base URL", func(context.Context) (string, error) {
+		if url == "" {
+			return "", errors.New("the proxy has no port yet")
+		}
+		return url, nil
+	})
+}
+
+func (m *machine) copyKey() {
+	keys := m.app.cfg.Keys
+	m.copy("API key", func(ctx context.Context) (string, error) {
+		key, err := keys.Key(ctx)
+		if err != nil {
+			return "", errors.New(chat.AsError(err).Message)
+		}
+		return key, nil
+	})
+}
+
+// copy puts what get returns on the clipboard, off the machine's goroutine:
+// both a keychain and a clipboard program can take their time.
+func (m *machine) copy(what string, get func(context.Context) (string, error)) {
+	if m.quitting {
+		return
+	}
+	put := m.app.cfg.Copy
+	if put == nil {
+		put = func(context.Context, string) error { return errors.New("there is no clipboard") }
+	}
+	m.spawn(m.work, func(ctx context.Context) func(*machine) {
+		ctx, cancel := context.WithTimeout(ctx, copyTimeout)
+		defer cancel()
+		text, err := get(ctx)
+		if err == nil {
+			err = put(ctx, text)
+		}
+		return func(m *machine) { m.copied(what, err) }
+	})
+}
+
+func (m *machine) copied(what string, err error) {
+	if err == nil {
+		m.notify(what + " copied")
+		return
+	}
+	m.app.cfg.Logger.Warn("could not copy", "what", what, "error", err)
+	m.notify(what + " not copied: " + err.Error())
+}

@@ -1,0 +1,120 @@
+package app
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	noticeTime = 10 * time.Second
+	// A timer that is not armed is one that waits for longer than anybody.
+	never = 1 << 62 * time.Nanosecond
+)
+
+// machine is the mutable state. Only the goroutine of Run touches it; the
+// goroutines it starts come back through the inbox.
+type machine struct {
+	app  *App
+	life context.Context // of everything the machine starts; cancelled when it is over
+	snap Snapshot
+	err  error
+
+	tasks     sync.WaitGroup
+	work      context.Context // of errands that are worth nothing once the App quits
+	endWork   context.CancelFunc
+	quitting  bool
+	server    server
+	health    health
+	throttle  *time.Timer // until activity may be shown again
+	recheck   *time.Timer // until the back-end is checked again
+	noticeEnd *time.Timer // until the notice is taken away
+}
+
+func newMachine(a *App, life context.Context) *machine {
+	m := &machine{
+		app:       a,
+		life:      life,
+		snap:      a.hub.get(),
+		throttle:  time.NewTimer(never),
+		recheck:   time.NewTimer(never),
+		noticeEnd: time.NewTimer(never),
+	}
+	m.work, m.endWork = context.WithCancel(life)
+	m.server.addr = a.cfg.Addr
+	return m
+}
+
+func (m *machine) begin() {
+	m.startProxy()
+	m.check()
+	m.readKey()
+}
+
+func (m *machine) stopTimers() {
+	m.endWork()
+	m.throttle.Stop()
+	m.recheck.Stop()
+	m.noticeEnd.Stop()
+}
+
+// over says that Run has nothing left to do.
+func (m *machine) over() bool {
+	return m.quitting && (m.snap.Proxy.State == Stopped || m.snap.Proxy.State == Blocked)
+}
+
+// spawn runs an errand in a goroutine that Run waits for. What errand returns
+// is done by the machine afterwards.
+func (m *machine) spawn(ctx context.Context, errand func(ctx context.Context) func(*machine)) {
+	m.tasks.Go(func() { m.app.inbox.put(errand(ctx)) })
+}
+
+func (m *machine) do(action Action) {
+	switch action.(type) {
+	case Quit:
+		m.quit()
+	case StopProxy:
+		m.stopProxy()
+	case StartProxy:
+		m.startProxy()
+	case CopyBaseURL:
+		m.copyBaseURL()
+	case CopyKey:
+		m.copyKey()
+	case Recheck:
+		m.health.failed = nil
+		m.check()
+		m.readKey()
+	}
+}
+
+func (m *machine) quit() {
+	if m.quitting {
+		m.server.cut()
+		return
+	}
+	m.quitting = true
+	m.endWork()
+	m.stopProxy()
+}
+
+func (m *machine) notify(text string) {
+	m.snap.Notice = Notice{Text: text, N: m.snap.Notice.N + 1}
+	m.noticeEnd.Reset(noticeTime)
+}
+
+// countActive shows how many requests run, and looks again after a while
+// instead of being told each change.
+func (m *machine) countActive() {
+	a := &m.app.active
+	a.posted.Store(false)
+	n := int(a.n.Load())
+	if n == m.snap.Proxy.Active {
+		return
+	}
+	m.snap.Proxy.Active = n
+	if !m.quitting {
+		a.posted.Store(true)
+		m.throttle.Reset(activityInterval)
+	}
+}

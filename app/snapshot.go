@@ -1,0 +1,112 @@
+package app
+
+import (
+	"cursortray/proxy"
+	"cursortray/proxy/chat"
+)
+
+// Snapshot is the whole visible state at one moment: an immutable value that
+// can be compared with ==.
+type Snapshot struct {
+	Version string
+	Demo    bool // nothing is real
+	Proxy   ProxyStatus
+	Backend BackendStatus
+	// KeyProblem says why the local key cannot be read; "" when it can or is
+	// not yet needed.
+	KeyProblem string
+	Notice     Notice
+}
+
+// ProxyStatus is the state of the local port.
+type ProxyStatus struct {
+	State   ProxyState
+	Addr    string // HOST:PORT it listens on, or will
+	BaseURL string // what an OpenAI client is given; "" while the port is not known
+	Owner   string // with Blocked: the program that holds the port, "" when the system does not tell
+	Problem string // with Blocked: what is wrong, in words
+	Active  int    // requests being answered
+}
+
+// ProxyState is where the proxy is in its life.
+type ProxyState int
+
+const (
+	Stopped  ProxyState = iota // the port is closed
+	Starting                   // the port is being opened
+	Running                    // requests are accepted
+	Stopping                   // the port is closed, running answers end
+	Blocked                    // the port could not be opened or broke; StartProxy tries again
+)
+
+var proxyStateNames = [...]string{"stopped", "starting", "running", "stopping", "blocked"}
+
+func (s ProxyState) String() string {
+	if s < 0 || int(s) >= len(proxyStateNames) {
+		return "unknown"
+	}
+	return proxyStateNames[s]
+}
+
+// BackendStatus is the state of what answers the requests.
+type BackendStatus struct {
+	Name    string
+	Choice  string // the setting that led to it
+	Reason  string // why this one; may be empty
+	Account string // who is logged in; "" when the back-end does not tell
+	// Problem is what a request would fail with now; nil when all is well or
+	// nothing is known yet. Its kind says what is wrong, its message the
+	// remedy.
+	Problem *chat.Error
+}
+
+// Notice is a short message about the last action. N counts notices, so that
+// the same text twice is two notices. Text is emptied after a while.
+type Notice struct {
+	Text string
+	N    int
+}
+
+// Problems lists what is wrong, in words, the most urgent first.
+func (s Snapshot) Problems() []proxy.Problem {
+	var list []proxy.Problem
+	if s.Proxy.Problem != "" {
+		list = append(list, proxy.Problem{Area: "port", Message: s.Proxy.Problem})
+	}
+	if s.KeyProblem != "" {
+		list = append(list, proxy.Problem{Area: "key", Message: s.KeyProblem})
+	}
+	if p := s.Backend.Problem; p != nil {
+		list = append(list, proxy.Problem{Area: area(p.Kind), Message: p.Message})
+	}
+	return list
+}
+
+// Health is the state as the proxy's health route reports it.
+func (s Snapshot) Health() proxy.Health {
+	h := proxy.Health{
+		Status:   "ok",
+		Version:  s.Version,
+		Demo:     s.Demo,
+		Backend:  s.Backend.Name,
+		Choice:   s.Backend.Choice,
+		Reason:   s.Backend.Reason,
+		Problems: s.Problems(),
+	}
+	if len(h.Problems) > 0 {
+		h.Status = "problem"
+	}
+	return h
+}
+
+// area names the part of the program that a back-end's error is about.
+func area(kind chat.Kind) string {
+	switch kind {
+	case chat.LoginRequired:
+		return "login"
+	case chat.NotInPlan, chat.QuotaSpent:
+		return "plan"
+	default:
+		return "backend"
+	}
+}
