@@ -60,7 +60,7 @@ e2e: ## End-to-end tests: real clients from npm, a real session bus and tray hos
 cross: ## Build for linux and windows (amd64, arm64); vet for windows and macOS
 	@for target in $(CROSS); do \
 	  echo "build $$target"; \
-	  CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -o /dev/null ./...; \
+	  CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -trimpath -o /dev/null ./...; \
 	done
 	GOOS=windows CGO_ENABLED=0 $(GO) vet ./...
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./...

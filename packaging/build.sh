@@ -14,8 +14,7 @@ nfpm=github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.4
 
 VERSION=$(packaging/version.sh)
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
-SOURCE_DATE=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)
-export VERSION SOURCE_DATE_EPOCH SOURCE_DATE TZ=UTC LC_ALL=C
+export VERSION SOURCE_DATE_EPOCH TZ=UTC LC_ALL=C
 umask 022
 
 work=$(mktemp -d)
@@ -52,7 +51,7 @@ linux() { # ARCH
 	debian_changelog | gzip -9n >"$stage/changelog.gz"
 	for format in deb rpm; do
 		STAGE=$stage ARCH=$1 go run "$nfpm" package --config packaging/linux/nfpm.yaml \
-			--packager "$format" --target "$out/cursortray_$1.$format" >/dev/null
+			--packager "$format" --target "$out/cursortray_$1.$format" >"$work/nfpm" 2>&1 || { cat "$work/nfpm" >&2; exit 1; }
 	done
 	echo "$out/cursortray_$1.deb $out/cursortray_$1.rpm"
 }
