@@ -21,6 +21,9 @@ type Harness struct {
 
 	// What the upstream has no way to express; Suite leaves it out.
 	NoReasoning, NoUsage, NoTools bool
+	// Unscripted tells that New ignores its script, because the upstream says
+	// what it likes. Only the checks that can bear this are run.
+	Unscripted bool
 }
 
 // Instance is a back-end under test.

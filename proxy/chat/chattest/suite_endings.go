@@ -41,11 +41,11 @@ func checkFailsLater(s *suite, t *testing.T) {
 
 func departures() []check {
 	return []check{
-		{name: "LeaveTheLoop", run: checkLeave},
-		{name: "LeaveAtFinish", run: checkLeaveAtFinish},
+		{name: "LeaveTheLoop", free: true, run: checkLeave},
+		{name: "LeaveAtFinish", free: true, run: checkLeaveAtFinish},
 		{name: "CancelInSilence", run: checkCancel},
 		{name: "CancelBeforeOutput", run: checkCancelEarly},
-		{name: "CancelBeforeStart", run: checkCanceledAlready},
+		{name: "CancelBeforeStart", free: true, run: checkCanceledAlready},
 	}
 }
 
@@ -124,7 +124,7 @@ func (s *suite) canceled(t *testing.T, tr transcript, at time.Time) {
 func closings() []check {
 	return []check{
 		{name: "CloseEndsTurns", run: checkCloseEndsTurns},
-		{name: "TurnAfterClose", run: checkTurnAfterClose},
+		{name: "TurnAfterClose", free: true, run: checkTurnAfterClose},
 	}
 }
 

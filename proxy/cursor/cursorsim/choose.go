@@ -62,19 +62,27 @@ func shellScore(tool Tool) int {
 }
 
 // topicScore is above 0 for tools that only look something up and whose
-// subject the prompt names: get_weather for "What is the weather in Oslo?".
+// subject the prompt names: get_weather for "What is the weather in Oslo?". A
+// name without a verb could do anything; "weather" is the exception, the first
+// example in the documentation of many clients.
 func topicScore(prompt string) func(Tool) int {
 	asked := promptWords(prompt)
 	return func(tool Tool) int {
-		score := 0
+		score, looksUp := 0, strings.EqualFold(tool.Name, "weather")
 		for _, word := range words(tool.Name) {
-			switch {
-			case slices.Contains([]string{"get", "fetch", "find", "lookup", "look", "up", "search", "query", "current", "show", "list", "tool"}, word):
-			case len(word) > 2 && slices.Contains(asked, word):
-				score++
+			switch word {
+			case "get", "fetch", "find", "lookup", "search", "query":
+				looksUp = true
+			case "current", "tool":
 			default:
-				return 0
+				if !slices.Contains(asked, word) {
+					return 0
+				}
+				score++
 			}
+		}
+		if !looksUp {
+			return 0
 		}
 		return score
 	}

@@ -18,7 +18,7 @@ var (
 
 	// The path that the reading word speaks of is nearer to it than any other
 	// that a client wraps around the prompt.
-	pathAfterWord = regexp.MustCompile(readingWord + "[^\\n.`\"'/]{0,60}?" + `(?:^|[\s(@=:])` + pathPattern)
+	pathAfterWord = regexp.MustCompile(readingWord + "[^\\n.`\"'/]{0,60}?" + `(?:^|[\s(@])` + pathPattern)
 	anyPath       = regexp.MustCompile(`(?:^|[\s(@"'])` + pathPattern)
 	anyReading    = regexp.MustCompile(readingWord)
 )

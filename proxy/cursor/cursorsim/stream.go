@@ -16,7 +16,8 @@ type stream struct {
 	limit int // tokens of output, 0 for no limit
 	yield func(chat.Event, error) bool
 
-	output, reasoning int // pieces so far: a piece is a token
+	output, reasoning int  // pieces so far: a piece is a token
+	cut               bool // the limit left something out
 }
 
 func (s *stream) play(steps []Step, input int) {
@@ -38,7 +39,8 @@ func (s *stream) play(steps []Step, input int) {
 			}
 		case Call:
 			if s.full() { // half a call is no call
-				break
+				s.cut = true
+				continue
 			}
 			s.output += len(step.Arguments)/4 + 1
 			if !s.wait() || !s.yield(chat.ToolCall{ID: newCallID(), Name: step.Name, Arguments: step.Arguments}, nil) {
@@ -47,7 +49,7 @@ func (s *stream) play(steps []Step, input int) {
 			reason = chat.ToolCalls
 		}
 	}
-	if s.full() && reason == chat.Stop {
+	if s.cut {
 		reason = chat.Length
 	}
 	s.finish(reason, input)
@@ -76,6 +78,7 @@ func (s *stream) pieces(text string, event func(string) chat.Event) bool {
 		s.output++
 		text = text[n:]
 	}
+	s.cut = s.cut || text != ""
 	return true
 }
 
