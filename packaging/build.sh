@@ -23,7 +23,7 @@ mkdir -p "$out"
 
 # icon SIZE prints the application icon's file of that edge in pixels.
 icon() {
-	local file=assets/icons/app-$1.png
+	local file=assets/icons/app/cursortray-$1.png
 	[ -f "$file" ] || { echo "no icon of $1 pixels ($file); run make icons" >&2; exit 1; }
 	echo "$file"
 }
@@ -46,7 +46,7 @@ linux() { # ARCH
 		mkdir -p "$stage/icons/${size}x$size/apps"
 		cp "$(icon "$size")" "$stage/icons/${size}x$size/apps/cursortray.png"
 	done
-	cp assets/icons/app.svg "$stage/icons/scalable/apps/cursortray.svg"
+	cp assets/icons/app/cursortray.svg "$stage/icons/scalable/apps/cursortray.svg"
 	gzip -9n <packaging/linux/cursortray.1 >"$stage/cursortray.1.gz"
 	debian_changelog | gzip -9n >"$stage/changelog.gz"
 	for format in deb rpm; do
@@ -93,7 +93,7 @@ darwin() { # ARCH
 	compile darwin "$1" "$app/MacOS/cursortray"
 	sed "s/@SHORT_VERSION@/$(numeric)/" packaging/darwin/Info.plist >"$app/Info.plist"
 	local pictures=()
-	for size in 16 32 64 128 256 512; do pictures+=("$(icon "$size")"); done
+	for size in 16 32 64 128 256; do pictures+=("$(icon "$size")"); done
 	python3 packaging/darwin/icns.py "$app/Resources/cursortray.icns" "${pictures[@]}"
 	pack "$stage" "cursortray_darwin_$1.zip"
 }

@@ -128,7 +128,7 @@ func TestArchThirdParty(t *testing.T) {
 			}
 			name := moduleOf(p)
 			used[name] = true
-			if slices.Contains(usedBy[name], s.dir) || s.test && slices.Contains(usedByTests, name) {
+			if slices.Contains(usedBy[name], s.dir) || (s.test || testPackage(s.dir)) && slices.Contains(usedByTests, name) {
 				continue
 			}
 			t.Errorf("%s imports %s, which is for %v only (table usedBy)", s.path, p, usedBy[name])
