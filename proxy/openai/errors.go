@@ -1,0 +1,127 @@
+package openai
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"cursortray/proxy/chat"
+)
+
+// answer is how one kind of error looks on the wire.
+type answer struct {
+	status    int
+	typ, code string
+	// retry is sent as Retry-After when the error itself gives no time. Kinds
+	// without it never send the header: clients would wait for nothing.
+	retry time.Duration
+}
+
+// answers is the one table from kind to wire. The statuses were chosen by what
+// real clients do with them: they retry 401, 429 and 5xx for minutes, so a
+// problem that lasts must be none of these, and they show 402 and 403 at once.
+var answers = [...]answer{
+	chat.Internal:      {500, "server_error", "internal_error", 0},
+	chat.Invalid:       {400, "invalid_request_error", "invalid_request", 0},
+	chat.LoginRequired: {403, "permission_error", "cursor_login_required", 0},
+	chat.NotInPlan:     {402, "insufficient_quota", "model_not_in_plan", 0},
+	chat.QuotaSpent:    {402, "usage_limit_reached", "insufficient_quota", 0},
+	chat.NotFound:      {404, "invalid_request_error", "model_not_found", 0},
+	chat.TooLong:       {400, "invalid_request_error", "context_length_exceeded", 0},
+	chat.TooLarge:      {413, "invalid_request_error", "request_too_large", 0},
+	chat.RateLimited:   {429, "rate_limit_error", "rate_limit_exceeded", 5 * time.Second},
+	chat.Overloaded:    {503, "server_error", "server_is_overloaded", 5 * time.Second},
+	chat.Unavailable:   {503, "server_error", "backend_unavailable", 0},
+	chat.BadGateway:    {502, "server_error", "bad_gateway", 0},
+	chat.Timeout:       {504, "server_error", "upstream_timeout", 0},
+	chat.ShuttingDown:  {503, "server_error", "shutting_down", time.Second},
+	chat.Canceled:      {499, "invalid_request_error", "request_canceled", 0}, // for the log: the client has left
+}
+
+// statusOf holds the codes whose status is not that of their kind.
+var statusOf = map[string]int{
+	"cursor_workspace_untrusted": http.StatusInternalServerError,
+	"cursor_cli_not_found":       http.StatusServiceUnavailable,
+	"cursor_cli_incompatible":    http.StatusServiceUnavailable,
+	"cursor_cli_busy":            http.StatusServiceUnavailable,
+	"request_timeout":            http.StatusRequestTimeout,
+}
+
+// answerTo returns the row for err, refined by its code.
+func answerTo(err *chat.Error) answer {
+	row := answers[chat.Internal]
+	if err.Kind >= 0 && int(err.Kind) < len(answers) {
+		row = answers[err.Kind]
+	}
+	if err.Code != "" {
+		row.code = err.Code
+		if status, ok := statusOf[err.Code]; ok {
+			row.status = status
+		}
+	}
+	if row.retry > 0 && err.RetryAfter > 0 {
+		row.retry = err.RetryAfter
+	}
+	return row
+}
+
+// WriteError answers a request with err: status, headers and error object.
+// Nothing may have been written before.
+func WriteError(w http.ResponseWriter, _ *http.Request, err *chat.Error) {
+	row := answerTo(err)
+	if row.retry > 0 {
+		seconds := (row.retry + time.Second - 1) / time.Second
+		w.Header().Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
+	}
+	writeJSON(w, row.status, appendError(nil, row, err.Message, err.Param))
+}
+
+// Refuse answers a request that is turned away before any model is asked, with
+// the error type that goes with the status.
+func Refuse(w http.ResponseWriter, _ *http.Request, status int, code, message string) {
+	row := answer{status: status, typ: "invalid_request_error", code: code}
+	switch {
+	case status == http.StatusUnauthorized:
+		row.typ = "authentication_error"
+	case status == http.StatusForbidden:
+		row.typ = "permission_error"
+	case status >= 500:
+		row.typ = "server_error"
+	}
+	writeJSON(w, status, appendError(nil, row, message, ""))
+}
+
+// appendError appends the error object. Its message, type and code are never
+// empty, whatever came from upstream.
+func appendError(dst []byte, row answer, message, param string) []byte {
+	if message == "" {
+		message = http.StatusText(row.status)
+	}
+	if message == "" {
+		message = row.code
+	}
+	dst = append(dst, `{"error":{"message":`...)
+	dst = appendString(dst, message)
+	dst = append(dst, `,"type":`...)
+	dst = appendString(dst, row.typ)
+	dst = append(dst, `,"param":`...)
+	if param == "" {
+		dst = append(dst, "null"...)
+	} else {
+		dst = appendString(dst, param)
+	}
+	dst = append(dst, `,"code":`...)
+	dst = appendString(dst, row.code)
+	return append(dst, "}}"...)
+}
+
+// writeJSON sends a whole body. A failed write means that the client has left.
+func writeJSON(w http.ResponseWriter, status int, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}

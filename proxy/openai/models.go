@@ -1,0 +1,164 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"cursortray/proxy/chat"
+)
+
+// aliasPrefix makes any model id one that Claude Code lists: it shows only ids
+// that begin with "claude" or "anthropic". The alias is good on every route.
+const aliasPrefix = "anthropic."
+
+// plainModel returns the id behind an alias.
+func plainModel(id string) string { return strings.TrimPrefix(id, aliasPrefix) }
+
+// modelEntry is one model in the forms of all readers at once. Unknown figures
+// are left out: 0 would read as "free" or "no context".
+type modelEntry struct {
+	// OpenAI
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Created int64  `json:"created"`
+	OwnedBy string `json:"owned_by"`
+	// Anthropic
+	Type        string `json:"type"`
+	DisplayName string `json:"display_name"`
+	CreatedAt   string `json:"created_at"`
+	// OpenRouter
+	Name                string       `json:"name"`
+	ContextLength       int          `json:"context_length,omitempty"`
+	Architecture        architecture `json:"architecture"`
+	TopProvider         *topProvider `json:"top_provider,omitempty"`
+	SupportedParameters []string     `json:"supported_parameters"`
+	// LiteLLM and Anthropic
+	MaxInputTokens  int `json:"max_input_tokens,omitempty"`
+	MaxOutputTokens int `json:"max_output_tokens,omitempty"`
+	MaxTokens       int `json:"max_tokens,omitempty"`
+	// Groq and vLLM
+	ContextWindow int `json:"context_window,omitempty"`
+	MaxModelLen   int `json:"max_model_len,omitempty"`
+}
+
+type architecture struct {
+	InputModalities  []string `json:"input_modalities"`
+	OutputModalities []string `json:"output_modalities"`
+	Modality         string   `json:"modality"`
+}
+
+type topProvider struct {
+	ContextLength       int `json:"context_length,omitempty"`
+	MaxCompletionTokens int `json:"max_completion_tokens,omitempty"`
+}
+
+type modelList struct {
+	Object  string       `json:"object"`
+	Data    []modelEntry `json:"data"`
+	HasMore bool         `json:"has_more"`
+	FirstID *string      `json:"first_id"`
+	LastID  *string      `json:"last_id"`
+}
+
+// entry describes m under the given id, which may be an alias.
+func (h *Handler) entry(id string, m chat.Model) modelEntry {
+	e := modelEntry{
+		ID: id, Object: "model", Created: h.since.Unix(), OwnedBy: "cursor",
+		Type: "model", DisplayName: m.Name, CreatedAt: h.since.UTC().Format(time.RFC3339),
+		Name: m.Name, ContextLength: m.ContextWindow,
+		Architecture: architecture{
+			InputModalities: []string{"text"}, OutputModalities: []string{"text"}, Modality: "text->text",
+		},
+		SupportedParameters: []string{"tools", "tool_choice", "parallel_tool_calls", "stop", "response_format"},
+		MaxInputTokens:      m.ContextWindow, MaxOutputTokens: m.MaxOutput, MaxTokens: m.MaxOutput,
+		ContextWindow: m.ContextWindow, MaxModelLen: m.ContextWindow,
+	}
+	if m.Images {
+		e.Architecture.InputModalities = append(e.Architecture.InputModalities, "image")
+		e.Architecture.Modality = "text+image->text"
+	}
+	if m.Reasoning {
+		e.SupportedParameters = append(e.SupportedParameters, "reasoning", "reasoning_effort")
+	}
+	if m.ContextWindow > 0 || m.MaxOutput > 0 {
+		e.TopProvider = &topProvider{ContextLength: m.ContextWindow, MaxCompletionTokens: m.MaxOutput}
+	}
+	return e
+}
+
+// Models answers GET /v1/models. Everything is on one page, whatever limit
+// and cursor the query asks for.
+func (h *Handler) Models(w http.ResponseWriter, r *http.Request) {
+	models, err := h.models(r.Context())
+	if err != nil {
+		WriteError(w, r, err)
+		return
+	}
+	list := modelList{Object: "list", Data: []modelEntry{}}
+	for _, m := range models {
+		list.Data = append(list.Data, h.entry(m.ID, m))
+	}
+	if r.Header.Get("Anthropic-Version") != "" {
+		for _, m := range models {
+			if !strings.HasPrefix(m.ID, "claude") && !strings.HasPrefix(m.ID, "anthropic") {
+				list.Data = append(list.Data, h.entry(aliasPrefix+m.ID, m))
+			}
+		}
+	}
+	if n := len(list.Data); n > 0 {
+		list.FirstID, list.LastID = &list.Data[0].ID, &list.Data[n-1].ID
+	}
+	writeModels(w, r, list)
+}
+
+// Model answers GET /v1/models/{id}; id is percent-decoded.
+func (h *Handler) Model(w http.ResponseWriter, r *http.Request, id string) {
+	models, err := h.models(r.Context())
+	if err != nil {
+		WriteError(w, r, err)
+		return
+	}
+	for _, candidate := range []string{id, plainModel(id)} {
+		for _, m := range models {
+			if m.ID == candidate {
+				writeModels(w, r, h.entry(id, m))
+				return
+			}
+		}
+	}
+	WriteError(w, r, &chat.Error{
+		Kind: chat.NotFound, Param: "model",
+		Message: "there is no model " + quoteShort(id) + "; GET /v1/models lists them",
+	})
+}
+
+// models asks the back-end; a panic there becomes an error.
+func (h *Handler) models(ctx context.Context) (models []chat.Model, failure *chat.Error) {
+	defer h.recoverTurn(ctx, &failure)
+	models, err := h.backend.Models(ctx)
+	if err != nil {
+		return nil, turnError(ctx, err)
+	}
+	return models, nil
+}
+
+func writeModels(w http.ResponseWriter, r *http.Request, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		WriteError(w, r, chat.AsError(err))
+		return
+	}
+	writeJSON(w, http.StatusOK, body)
+}
+
+// quoteShort quotes foreign text for a message, at a bearable length.
+func quoteShort(s string) string {
+	const limit = 100
+	if len(s) > limit {
+		s = s[:limit] + "..."
+	}
+	return `"` + s + `"`
+}
