@@ -1,0 +1,116 @@
+package agentcli
+
+import "cursortray/proxy/chat"
+
+// turn maps the canonical events of one run to the events of one chat turn:
+// it takes the client's calls out of the text, guards against loops, and keeps
+// the CLI's own calls to itself. It does no I/O and belongs to one goroutine.
+type turn struct {
+	req     *chat.Request
+	guard   loopGuard
+	scanner *toolScanner // nil when no call may be handed over
+	shown   bool         // something reached the client
+	called  bool
+	stopped string // the guard's text instead of a call
+	usage   *chat.Usage
+}
+
+func newTurn(req *chat.Request, guard loopGuard) *turn {
+	t := &turn{req: req, guard: guard}
+	if len(req.Tools) > 0 && req.Choice.Mode != chat.ToolNone {
+		t.scanner = newToolScanner(req.Tools, req.SerialTools)
+	}
+	return t
+}
+
+// event takes the next event of the run and yields what it means to the
+// client. It returns false when the turn is over: after Finish or an error was
+// yielded, or when yield returned false. The run may still be going then and
+// is to be ended.
+func (t *turn) event(e event, yield func(chat.Event, error) bool) bool {
+	switch e.kind {
+	case evText:
+		return t.text(e.text, yield)
+	case evThinking:
+		if t.called {
+			return true
+		}
+		t.shown = true
+		return yield(chat.ReasoningDelta{Text: e.text}, nil)
+	case evUsage:
+		t.usage = e.usage
+	case evDone:
+		t.done(yield)
+		return false
+	case evError:
+		yield(nil, e.fail.chatError(t.req.Model))
+		return false
+	}
+	return true // sessions and the CLI's own calls are not the client's business
+}
+
+// begun says whether something reached the client, so that the run must not be
+// repeated.
+func (t *turn) begun() bool { return t.shown }
+
+func (t *turn) text(text string, yield func(chat.Event, error) bool) bool {
+	if t.scanner == nil {
+		t.shown = true
+		return yield(chat.TextDelta{Text: text}, nil)
+	}
+	alive := true
+	more := t.scanner.feed(text, func(e chat.Event) bool {
+		alive = t.pass(e, yield)
+		return alive && t.stopped == ""
+	})
+	if alive && !more {
+		t.finish(yield)
+	}
+	return more
+}
+
+// pass hands on what the scanner found.
+func (t *turn) pass(e chat.Event, yield func(chat.Event, error) bool) bool {
+	if call, ok := e.(chat.ToolCall); ok {
+		if text := t.guard.check(t.req.Messages, call); text != "" {
+			t.stopped = text
+			return true
+		}
+		t.called = true
+	}
+	t.shown = true
+	return yield(e, nil)
+}
+
+// done ends a run that succeeded.
+func (t *turn) done(yield func(chat.Event, error) bool) {
+	alive := true
+	if t.scanner != nil {
+		t.scanner.end(func(e chat.Event) bool {
+			alive = t.pass(e, yield)
+			return alive && t.stopped == ""
+		})
+	}
+	if alive {
+		t.finish(yield)
+	}
+}
+
+// finish ends the turn. The CLI's own calls are no answer: a run that showed
+// nothing else was empty to the client.
+func (t *turn) finish(yield func(chat.Event, error) bool) {
+	finish := chat.Finish{Usage: t.usage}
+	switch {
+	case t.called:
+		finish.Reason = chat.ToolCalls
+	case t.stopped != "":
+		if !yield(chat.TextDelta{Text: t.stopped}, nil) {
+			return
+		}
+	case !t.shown:
+		empty := (&parser{}).newFailure(classEmpty, "")
+		yield(nil, empty.chatError(t.req.Model))
+		return
+	}
+	yield(finish, nil)
+}
