@@ -2,10 +2,10 @@ package agentcli
 
 import "cursortray/proxy/chat"
 
-// turn maps the canonical events of one run to the events of one chat turn:
+// translator maps the canonical events of one run to the events of one chat turn:
 // it takes the client's calls out of the text, guards against loops, and keeps
 // the CLI's own calls to itself. It does no I/O and belongs to one goroutine.
-type turn struct {
+type translator struct {
 	req     *chat.Request
 	guard   loopGuard
 	scanner *toolScanner // nil when no call may be handed over
@@ -15,8 +15,8 @@ type turn struct {
 	usage   *chat.Usage
 }
 
-func newTurn(req *chat.Request, guard loopGuard) *turn {
-	t := &turn{req: req, guard: guard}
+func newTranslator(req *chat.Request, guard loopGuard) *translator {
+	t := &translator{req: req, guard: guard}
 	if len(req.Tools) > 0 && req.Choice.Mode != chat.ToolNone {
 		t.scanner = newToolScanner(req.Tools, req.SerialTools)
 	}
@@ -27,7 +27,7 @@ func newTurn(req *chat.Request, guard loopGuard) *turn {
 // client. It returns false when the turn is over: after Finish or an error was
 // yielded, or when yield returned false. The run may still be going then and
 // is to be ended.
-func (t *turn) event(e event, yield func(chat.Event, error) bool) bool {
+func (t *translator) event(e event, yield func(chat.Event, error) bool) bool {
 	switch e.kind {
 	case evText:
 		return t.text(e.text, yield)
@@ -51,9 +51,9 @@ func (t *turn) event(e event, yield func(chat.Event, error) bool) bool {
 
 // begun says whether something reached the client, so that the run must not be
 // repeated.
-func (t *turn) begun() bool { return t.shown }
+func (t *translator) begun() bool { return t.shown }
 
-func (t *turn) text(text string, yield func(chat.Event, error) bool) bool {
+func (t *translator) text(text string, yield func(chat.Event, error) bool) bool {
 	if t.scanner == nil {
 		t.shown = true
 		return yield(chat.TextDelta{Text: text}, nil)
@@ -70,7 +70,7 @@ func (t *turn) text(text string, yield func(chat.Event, error) bool) bool {
 }
 
 // pass hands on what the scanner found.
-func (t *turn) pass(e chat.Event, yield func(chat.Event, error) bool) bool {
+func (t *translator) pass(e chat.Event, yield func(chat.Event, error) bool) bool {
 	if call, ok := e.(chat.ToolCall); ok {
 		if text := t.guard.check(t.req.Messages, call); text != "" {
 			t.stopped = text
@@ -83,7 +83,7 @@ func (t *turn) pass(e chat.Event, yield func(chat.Event, error) bool) bool {
 }
 
 // done ends a run that succeeded.
-func (t *turn) done(yield func(chat.Event, error) bool) {
+func (t *translator) done(yield func(chat.Event, error) bool) {
 	alive := true
 	if t.scanner != nil {
 		t.scanner.end(func(e chat.Event) bool {
@@ -98,7 +98,7 @@ func (t *turn) done(yield func(chat.Event, error) bool) {
 
 // finish ends the turn. The CLI's own calls are no answer: a run that showed
 // nothing else was empty to the client.
-func (t *turn) finish(yield func(chat.Event, error) bool) {
+func (t *translator) finish(yield func(chat.Event, error) bool) {
 	finish := chat.Finish{Usage: t.usage}
 	switch {
 	case t.called:
