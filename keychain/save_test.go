@@ -101,19 +101,24 @@ func current(t *testing.T, it items) []byte {
 // at every step of the change from one to the other. The shelf is as the
 // change left it.
 func eachFault(t *testing.T, f func(t *testing.T, s *shelf, before, after []byte, err error)) {
+	changed := func(before, after []byte, at int, kind fault) (*shelf, error) {
+		s := newShelf()
+		if err := apply(s, "login", before); err != nil {
+			t.Fatal(err)
+		}
+		s.steps, s.faultAt, s.fault = 0, at, kind
+		return s, apply(s, "login", after)
+	}
 	for _, oldSize := range sizes {
 		for _, newSize := range sizes {
 			before, after := sized("old", oldSize), sized("new", newSize)
+			whole, err := changed(before, after, 0, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
 			for kind := dieBefore; kind <= failAfter; kind++ {
-				steps := 1
-				for at := 1; at <= steps; at++ {
-					s := newShelf()
-					if err := apply(s, "login", before); err != nil {
-						t.Fatal(err)
-					}
-					s.steps, s.faultAt, s.fault = 0, at, kind
-					err := apply(s, "login", after)
-					steps = max(steps, s.steps)
+				for at := 1; at <= whole.steps; at++ {
+					s, err := changed(before, after, at, kind)
 					t.Run(fmt.Sprintf("%d to %d/%s step %d", oldSize, newSize, faultNames[kind], at), func(t *testing.T) {
 						f(t, s.reboot(), before, after, err)
 					})
@@ -276,20 +281,37 @@ func TestReadingWhileAnotherProcessWrites(t *testing.T) {
 }
 
 func TestTheLaterOfTwoWritersWins(t *testing.T) {
-	s := newShelf()
-	if err := save(s, "login", long("old", 5000)); err != nil {
-		t.Fatal(err)
+	theirs := long("theirs", 9000)
+	tests := []struct {
+		name  string
+		write func(s *shelf) error
+	}{
+		{"began after our write", func(s *shelf) error { return save(s, "login", theirs) }},
+		{"began before our write", func(s *shelf) error {
+			// As if it had seen the value before ours: it does not know our parts.
+			head, h, parts := layOut(theirs, "01234567")
+			if err := writeParts(s, "login", h.generation(), parts); err != nil {
+				return err
+			}
+			return s.set("login", head)
+		}},
 	}
-	s.onSet = func(name string) {
-		if name == "login" {
-			s.onSet = nil
-			if err := save(s, "login", long("theirs", 9000)); err != nil {
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newShelf()
+			s.onSet = func(name string) {
+				if name == "login" {
+					s.onSet = nil
+					if err := tt.write(s); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			if err := save(s, "login", long("ours", 7000)); err != nil {
 				t.Error(err)
 			}
-		}
+			delete(s.texts, journalItem("login")) // whoever's it is, the next call clears it
+			s.wantOnly(t, "login", theirs)
+		})
 	}
-	if err := save(s, "login", long("ours", 7000)); err != nil {
-		t.Error(err)
-	}
-	s.wantOnly(t, "login", long("theirs", 9000))
 }
