@@ -1,0 +1,117 @@
+package agentcli
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"sync"
+	"time"
+
+	"cursortray/proxy/chat"
+)
+
+// loginAge is how long a login that was seen counts.
+const loginAge = 30 * time.Second
+
+var loggedInPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`Logged in as\s+(\S+)`)
+})
+
+// login is what `status` said.
+type login struct {
+	at       time.Time
+	loggedIn bool
+	// moves says that the login is also found when CURSOR_CONFIG_DIR points to
+	// another folder. It is on macOS, where it lies in the keychain; reports
+	// about other systems disagree, so it is tried.
+	moves bool
+}
+
+// checkLogin asks the CLI whether it is logged in. What was seen counts for
+// loginAge, except that nobody is to wait that long after logging in.
+func (b *Backend) checkLogin(ctx context.Context) (login, *chat.Error) {
+	return b.loginThat(ctx, func(l login) bool { return l.loggedIn && time.Since(l.at) < loginAge })
+}
+
+// settingsMove says whether a run may have its own CURSOR_CONFIG_DIR. A login
+// that ran out since shows in the run, so what was seen once counts.
+func (b *Backend) settingsMove(ctx context.Context) (bool, *chat.Error) {
+	l, err := b.loginThat(ctx, func(l login) bool { return l.loggedIn || time.Since(l.at) < loginAge })
+	return l.moves, err
+}
+
+// loginThat returns the last login if it is good enough, else a new one.
+func (b *Backend) loginThat(ctx context.Context, good func(login) bool) (login, *chat.Error) {
+	if b.env.hasKey { // the CLI uses the key instead of a stored login
+		return login{loggedIn: true, moves: true}, nil
+	}
+	if l := b.login.Load(); l != nil && good(*l) {
+		return *l, nil
+	}
+	if err := b.askingLogin.acquire(ctx); err != nil {
+		return login{}, chat.AsError(err)
+	}
+	defer b.askingLogin.release()
+	if l := b.login.Load(); l != nil && good(*l) {
+		return *l, nil
+	}
+	p, problem := b.locate(ctx)
+	if problem != nil {
+		return login{}, problem
+	}
+	l, err := b.askLogin(ctx, p)
+	if err != nil {
+		if ctx.Err() != nil {
+			return login{}, chat.AsError(ctx.Err())
+		}
+		return login{}, b.askError(err)
+	}
+	b.login.Store(&l)
+	return l, nil
+}
+
+// askLogin runs `status` with the planned environment first: where the login
+// moves, one run says everything.
+func (b *Backend) askLogin(ctx context.Context, p program) (login, error) {
+	place, err := b.folders.private()
+	if err != nil {
+		return login{}, err
+	}
+	defer place.remove()
+	moves, err := b.statusSays(ctx, p, b.env.withConfig(place.config))
+	if err != nil || moves {
+		return login{at: time.Now(), loggedIn: moves, moves: moves}, err
+	}
+	loggedIn, err := b.statusSays(ctx, p, b.env.vars)
+	return login{at: time.Now(), loggedIn: loggedIn}, err
+}
+
+// statusSays runs `status`. Anything but the known phrase is no login; the codes
+// for cursor movement come even without a terminal.
+func (b *Backend) statusSays(ctx context.Context, p program, env []string) (loggedIn bool, err error) {
+	passed, err := passGate(ctx, b.gate)
+	if err != nil {
+		return false, err
+	}
+	defer passed()
+	out, err := b.ask(ctx, p.command, env, probeLimit, "status")
+	if err != nil {
+		return false, err
+	}
+	text := stripANSI(out.stdout + "\n" + string(out.exit.stderr))
+	return loggedInPattern().MatchString(text), nil
+}
+
+// askError is the error of a sub-command that did not answer.
+func (b *Backend) askError(err error) *chat.Error {
+	switch {
+	case err == errClosed:
+		return shuttingDown()
+	case notStartable(err):
+		b.forget()
+		return b.fail(classNotFound, "")
+	case errors.Is(err, context.DeadlineExceeded):
+		return b.fail(classTimeout, "")
+	}
+	return chat.AsError(err)
+}
