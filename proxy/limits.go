@@ -1,0 +1,116 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"cursortray/proxy/chat"
+)
+
+// slots bounds how many requests for a model run at once, and reports how many
+// do.
+type slots struct {
+	mu      sync.Mutex
+	free    int
+	active  int
+	changed func(active int)
+}
+
+// enter takes a slot, unless all are taken.
+func (s *slots) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.free == 0 {
+		return false
+	}
+	s.free--
+	s.active++
+	s.report()
+	return true
+}
+
+func (s *slots) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free++
+	s.active--
+	s.report()
+}
+
+// report is called with the mutex held, so that reports come in order.
+func (s *slots) report() {
+	if s.changed != nil {
+		s.changed(s.active)
+	}
+}
+
+// isJSON tells whether a body is declared as JSON. A web page cannot declare
+// that across origins without asking first.
+func isJSON(header http.Header) bool {
+	kind, _, err := mime.ParseMediaType(header.Get("Content-Type"))
+	if encoding := header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return false // no client compresses, and the size limit is that of the JSON
+	}
+	return kind == "application/json" && (err == nil || errors.Is(err, mime.ErrInvalidMediaParameter))
+}
+
+// limitBody bounds the size of the request's body and the time it may take.
+// Its errors are of type *chat.Error where they are not the client's leaving.
+func (s *Server) limitBody(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength == 0 {
+		return
+	}
+	b := &body{ReadCloser: r.Body, left: s.maxBody, header: w.Header(), control: http.NewResponseController(w)}
+	_ = b.control.SetReadDeadline(time.Now().Add(s.bodyTimeout))
+	r.Body = b
+}
+
+type body struct {
+	io.ReadCloser
+	left    int64 // bytes still allowed
+	header  http.Header
+	control *http.ResponseController
+	err     error
+}
+
+// Read is never called again after an error by readers that keep the contract;
+// it repeats the error all the same.
+func (b *body) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1] // one byte more shows that the body is too large
+	}
+	n, err := b.ReadCloser.Read(p)
+	switch {
+	case int64(n) > b.left:
+		b.fail(errTooLarge())
+		return 0, b.err
+	case err == nil:
+	case errors.Is(err, io.EOF):
+		_ = b.control.SetReadDeadline(time.Time{}) // the answer may take longer
+		b.err = err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		b.fail(&chat.Error{Kind: chat.Invalid, Code: "request_timeout", Message: "the request body took too long to arrive"})
+	default:
+		b.err = err
+	}
+	b.left -= int64(n)
+	return n, b.err
+}
+
+// fail ends the connection with the answer: its rest cannot be used.
+func (b *body) fail(err *chat.Error) {
+	b.err = err
+	b.header.Set("Connection", "close")
+}
+
+func errTooLarge() *chat.Error {
+	return chat.Errorf(chat.TooLarge, "the request body is larger than this proxy takes (64 MiB)")
+}
