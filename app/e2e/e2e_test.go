@@ -1,0 +1,210 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"cursortray/proxy/cursor/cursorsim/agentsim"
+)
+
+// suite is what all tests of this package share.
+type suite struct {
+	installs map[string]string // folders with node_modules, by the name below testdata
+	turns    chan struct{}     // one element for each client that may run at once
+}
+
+// TestRealClients runs every client against both back-ends.
+func TestRealClients(t *testing.T) {
+	cursortray, agent := buildPrograms(t)
+	s := suite{installs: map[string]string{}, turns: make(chan struct{}, 2)}
+	for _, name := range []string{"sdk", "opencode", "pi"} {
+		s.installs[name] = installNPM(t, name)
+	}
+	useAgent := "CURSORTRAY_CURSOR_AGENT=" + agent
+	t.Run("demo", func(t *testing.T) {
+		demo := serve(t, cursortray, nil, "--demo")
+		demo.models = [2]string{"demo-large", "demo-small"}
+		s.runAll(t, demo, true)
+	})
+	t.Run("cli", func(t *testing.T) {
+		script := agentsim.Script{Interval: time.Millisecond}
+		cli := serve(t, cursortray, []string{useAgent, script.Environ()}, "--backend", "cli")
+		cli.models = [2]string{"composer-2", "auto"}
+		s.runAll(t, cli, false)
+		s.checkRecords(t, cli)
+	})
+	t.Run("killed client", func(t *testing.T) {
+		endless := agentsim.Script{Mode: agentsim.Stream, Count: 1 << 30, Size: 32, Interval: 5 * time.Millisecond}
+		cli := serve(t, cursortray, []string{useAgent, endless.Environ()}, "--backend", "cli")
+		cli.models = [2]string{"composer-2", "auto"}
+		s.killClient(t, cli)
+	})
+}
+
+// runAll returns when all clients are done, and none has left a child behind.
+func (s *suite) runAll(t *testing.T, srv *server, structured bool) {
+	t.Run("clients", func(t *testing.T) {
+		for _, script := range []string{"openai.mjs", "ai.mjs"} {
+			s.parallel(t, script, func(t *testing.T) { s.runScript(t, srv, script, structured) })
+		}
+		for _, c := range agents() {
+			s.parallel(t, c.name+" answers", func(t *testing.T) { s.runPrompt(t, srv, c) })
+			s.parallel(t, c.name+" reads a file", func(t *testing.T) { s.runLoop(t, srv, c) })
+		}
+	})
+	srv.checkNoAgents(t, "the end of all clients")
+}
+
+// parallel runs a test beside at most one other: the clients are heavy, and
+// their time limits are their own.
+func (s *suite) parallel(t *testing.T, name string, test func(*testing.T)) {
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		s.turns <- struct{}{}
+		defer func() { <-s.turns }()
+		test(t)
+	})
+}
+
+// runScript runs one of the SDK scripts, which check for themselves.
+func (s *suite) runScript(t *testing.T, srv *server, name string, structured bool) {
+	home, file := project(t)
+	// Modules are found from where the script lies.
+	dir, err := os.MkdirTemp(s.installs["sdk"], "run-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	script := filepath.Join(dir, name)
+	if err := copyFile(filepath.Join("testdata", "sdk", name), script); err != nil {
+		t.Fatal(err)
+	}
+	env := cleanEnv(home, "BASE_URL="+srv.url+"/v1", "API_KEY="+localKey, "MODEL="+srv.models[0], "FILE="+file, "MARK="+mark)
+	if structured {
+		env = append(env, "STRUCTURED=1")
+	}
+	got := command{argv: []string{"node", script}, dir: home, env: env, limit: 2 * time.Minute}.run(t)
+	if got.err != nil {
+		t.Errorf("%s: %v\n%s\n%s", name, got.err, tail(got.stdout), tail(got.stderr))
+	}
+	if got.stderr != "" {
+		t.Errorf("%s warns:\n%s", name, tail(got.stderr))
+	}
+	t.Logf("%s took %v", name, got.took.Round(100*time.Millisecond))
+}
+
+// runPrompt asks for nothing that a tool could do.
+func (s *suite) runPrompt(t *testing.T, srv *server, c client) {
+	home, _ := project(t)
+	between := record(t, srv.url)
+	got := c.ask(t, s.installs[c.name], home, between.url, srv.models, "Say hello").run(t)
+	c.check(t, got, between, "simulated")
+	for _, r := range between.requests() {
+		if r.results > 0 {
+			t.Errorf("a tool ran for a greeting: %+v", r)
+		}
+	}
+}
+
+// runLoop asks for the first line of a file.
+func (s *suite) runLoop(t *testing.T, srv *server, c client) {
+	home, file := project(t)
+	between := record(t, srv.url)
+	got := c.ask(t, s.installs[c.name], home, between.url, srv.models, "Read the file "+file+" and tell me its first line").run(t)
+	c.check(t, got, between, mark)
+	asked, answered := 0, 0
+	for _, r := range between.requests() {
+		switch {
+		case r.results > 0:
+			answered++
+		case r.tools > 0:
+			asked++
+		}
+	}
+	// One request that led to the call and one with its result: a repeated one
+	// would mean that the client did not like an answer.
+	if asked != 1 || answered != 1 {
+		t.Errorf("%d requests for the call and %d with a result, want 1 and 1: %+v", asked, answered, between.requests())
+	}
+}
+
+func (c client) check(t *testing.T, got result, between *recorder, want string) {
+	t.Helper()
+	if got.err != nil || !strings.Contains(got.stdout, want) {
+		t.Errorf("%s: %v; its output should hold %q:\n%s\n%s\nrequests: %+v",
+			c.name, got.err, want, tail(got.stdout), tail(got.stderr), between.requests())
+	}
+	for _, r := range between.requests() {
+		if r.status != 200 {
+			t.Errorf("%s got status %d for %s", c.name, r.status, r.path)
+		}
+	}
+	t.Logf("%s took %v, %d requests", c.name, got.took.Round(100*time.Millisecond), len(between.requests()))
+}
+
+// checkRecords looks at the runs from the other side: the fake CLI got each
+// prompt, and did not run in the project of a client, whose files it would see.
+func (s *suite) checkRecords(t *testing.T, srv *server) {
+	t.Helper()
+	records, err := agentsim.ReadRecords(srv.records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := 0
+	for _, r := range records {
+		if r.Stdin == 0 {
+			continue
+		}
+		runs++
+		if filepath.Base(r.Cwd) == "proj" {
+			t.Errorf("cursor-agent ran in a client's project: %+v", r)
+		}
+		if strings.Contains(strings.Join(r.Argv, " "), mark) {
+			t.Errorf("a prompt in the arguments of cursor-agent: %q", r.Argv)
+		}
+	}
+	if runs < 4*len(agents()) {
+		t.Errorf("cursor-agent ran for %d prompts, fewer than the clients sent", runs)
+	}
+}
+
+// killClient ends a client hard while its answer streams: the cursor-agent
+// process of that answer must end with it.
+func (s *suite) killClient(t *testing.T, srv *server) {
+	home, _ := project(t)
+	pi := agents()[1]
+	cmd, out := pi.ask(t, s.installs[pi.name], home, srv.url, srv.models, "Say hello").prepare(t.Context())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if !eventually(pi.limit, func() bool { return srv.prompts(t) > 0 }) {
+		t.Errorf("no cursor-agent runs for %s\n%s", pi.name, tail(out.stderr.String()))
+	}
+	endGroup(cmd)
+	if _, killed := cmd.Wait().(*exec.ExitError); !killed {
+		t.Errorf("%s ended by itself", pi.name)
+	}
+	srv.checkNoAgents(t, "the client's end")
+}
+
+// prompts returns how many prompts reached the fake cursor-agent.
+func (s *server) prompts(t *testing.T) int {
+	t.Helper()
+	records, err := agentsim.ReadRecords(s.records)
+	if err != nil {
+		t.Errorf("read the records: %v", err)
+	}
+	n := 0
+	for _, r := range records {
+		if r.Stdin > 0 {
+			n++
+		}
+	}
+	return n
+}
