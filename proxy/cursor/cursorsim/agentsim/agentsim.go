@@ -35,6 +35,7 @@ type Mode string
 const (
 	Model  Mode = "model"  // a scripted model answers the prompt and calls tools in the text protocol
 	Replay Mode = "replay" // the bytes of Fixture, then the end that its expectation file describes
+	Moves  Mode = "moves"  // Answer, or After when the prompt ends with a tool result
 	Stream Mode = "stream" // Count deltas of Size bytes, one each Interval
 	Hold   Mode = "hold"   // prints nothing and stays; what a grandchild does
 )
@@ -54,6 +55,9 @@ type Script struct {
 	OpenTool time.Duration `json:"open_tool,omitempty"` // in stream mode: a shell call of the CLI's own, this long, before the text
 	ToolArgs string        `json:"tool_args,omitempty"` // arguments of that call; "" is a plain command
 
+	Answer []Move `json:"answer,omitempty"`
+	After  []Move `json:"after,omitempty"`
+
 	Version   string        `json:"version,omitempty"`    // answer to --version
 	Models    []string      `json:"models,omitempty"`     // ids that the account may use; empty is a small list
 	LoggedOut bool          `json:"logged_out,omitempty"` // no stored login
@@ -64,6 +68,8 @@ type Script struct {
 	RaceDir   string        `json:"race_dir,omitempty"`   // the first start in each workspace loses the settings file; marks lie here
 	LostChats bool          `json:"lost_chats,omitempty"` // every --resume fails because the chat is gone
 	Fail      string        `json:"fail,omitempty"`       // ends with this text on stderr and exit code 1, after reading the prompt
+
+	Chats string `json:"chats,omitempty"` // folder that keeps chats, so that --resume continues them
 
 	Babble     int    `json:"babble,omitempty"`      // bytes of event lines printed before the prompt is read
 	SkipPrompt bool   `json:"skip_prompt,omitempty"` // never reads stdin

@@ -2,13 +2,13 @@ package agentsim
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // result is what one run of the fake as a real process gave.
@@ -146,5 +146,57 @@ func write(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// answerText joins the text deltas of a stream.
+func answerText(t *testing.T, stdout string) string {
+	t.Helper()
+	var text strings.Builder
+	for line := range strings.Lines(stdout) {
+		var event struct {
+			Type    string
+			Message struct{ Content []struct{ Text string } }
+			Stamp   int64 `json:"timestamp_ms"`
+		}
+		if err := json.Unmarshal([]byte(line), &event); err != nil {
+			t.Fatalf("line %q: %v", line, err)
+		}
+		if event.Type == "assistant" && event.Stamp > 0 {
+			text.WriteString(event.Message.Content[0].Text)
+		}
+	}
+	return text.String()
+}
+
+func TestModelPlaysAToolLoop(t *testing.T) {
+	head := "SYSTEM:\nBe brief.\n\n" + `{"name":"read","description":"Reads a file","parameters":{"type":"object","properties":{"filePath":{"type":"string"}},"required":["filePath"]}}` +
+		"\n\nUSER:\nRead the file /abs/a.txt and tell me its first line"
+	got := run(t, Script{}, head, nil, printArgs("--trust")...)
+	want := `<tool_call>{"name":"read","arguments":{"filePath":"/abs/a.txt"}}</tool_call>`
+	if text := answerText(t, got.stdout); text != want {
+		t.Errorf("text %q, want %q", text, want)
+	}
+	round := "\n\nASSISTANT:\ntool_call(id: c1, name: read, args: {})\n\nTOOL_RESULT (name: read, call_id: c1):\n1: mark 17\n2: more\n\nThe calls were executed."
+	got = run(t, Script{}, head+round, nil, printArgs("--trust")...)
+	if text := answerText(t, got.stdout); !strings.HasPrefix(text, "The first line is: mark 17") {
+		t.Errorf("text %q", text)
+	}
+}
+
+func TestChatsBelongToTheirWorkspace(t *testing.T) {
+	script := Script{Chats: t.TempDir()}
+	args := printArgs("--trust", "--workspace", "/one", "--resume", "c1")
+	if got := run(t, script, "USER:\nhi", nil, args...); got.code != 1 || !strings.Contains(got.stderr, "not found") {
+		t.Errorf("unknown chat: %+v", got)
+	}
+	first := run(t, script, "USER:\nhi", nil, printArgs("--trust", "--workspace", "/one")...)
+	_, rest, _ := strings.Cut(first.stdout, `"session_id":"`)
+	id, _, _ := strings.Cut(rest, `"`)
+	if got := run(t, script, "USER:\nmore", nil, printArgs("--trust", "--workspace", "/one", "--resume", id)...); got.code != 0 {
+		t.Errorf("known chat: %+v", got)
+	}
+	if got := run(t, script, "USER:\nmore", nil, printArgs("--trust", "--workspace", "/two", "--resume", id)...); got.code != 1 {
+		t.Errorf("other workspace: %+v", got)
 	}
 }

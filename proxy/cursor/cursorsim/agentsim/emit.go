@@ -2,6 +2,7 @@ package agentsim
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"io"
 	"strconv"
@@ -95,8 +96,7 @@ func (e *emitter) finishLine() {
 func (e *emitter) appendQuoted(line []byte, text string) []byte {
 	for i := 0; i < len(text); i++ {
 		if c := text[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
-			quoted, _ := json.Marshal(text)
-			return append(line, quoted...)
+			return append(line, encode(text)...)
 		}
 	}
 	line = append(line, '"')
@@ -146,31 +146,36 @@ type usage struct {
 	Output     int `json:"outputTokens"`
 	CacheRead  int `json:"cacheReadTokens"`
 	CacheWrite int `json:"cacheWriteTokens"`
+	Reasoning  int `json:"reasoningTokens,omitempty"`
 }
 
 // close prints the closing message and the result.
-func (e *emitter) close(u usage) error {
+func (e *emitter) close(u *usage) error {
 	if e.segment.Len() > 0 {
 		e.message("assistant", e.segment.String(), "")
 	}
-	figures, err := json.Marshal(u)
-	if err != nil {
-		return err
-	}
 	e.line = append(e.line[:0], `{"type":"result","subtype":"success","duration_ms":900,"duration_api_ms":900,"is_error":false,"result":`...)
 	e.line = e.appendQuoted(e.line, e.all.String())
-	e.line = append(e.line, `,"session_id":"`+e.session+`","request_id":"sim","usage":`...)
-	e.line = append(e.line, figures...)
+	e.line = append(e.line, `,"session_id":"`+e.session+`","request_id":"sim"`...)
+	if u != nil {
+		e.line = append(append(e.line, `,"usage":`...), encode(u)...)
+	}
 	e.line = append(e.line, "}\n"...)
 	e.out.Write(e.line)
 	return e.out.Flush()
 }
 
 // object prints an event of a shape that no benchmark repeats.
-func (e *emitter) object(event any) {
-	line, err := json.Marshal(event)
-	if err != nil {
-		panic(err) // a struct of plain fields
+func (e *emitter) object(event any) { e.out.Write(append(encode(event), '\n')) }
+
+// encode is JSON as the real program's JavaScript writes it: without escapes for
+// HTML. The values are the fake's own.
+func encode(value any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		panic(err)
 	}
-	e.out.Write(append(line, '\n'))
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }

@@ -105,6 +105,8 @@ func (p *program) answer(opts options, prompt string) int {
 		end, err = p.replay(end)
 	case Stream:
 		err = p.stream(opts, prompt)
+	case Moves:
+		err = p.moves(opts, prompt)
 	default:
 		err = p.model(opts, prompt)
 	}

@@ -37,7 +37,7 @@ func (p *program) stream(opts options, prompt string) error {
 	if p.script.Cut {
 		return e.out.Flush()
 	}
-	return e.close(usage{Input: tokens(len(prompt)), Output: p.script.Count, CacheRead: 900})
+	return e.close(&usage{Input: tokens(len(prompt)), Output: p.script.Count, CacheRead: 900})
 }
 
 // tokens is the fake's idea of a tokenizer.
