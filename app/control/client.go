@@ -1,0 +1,125 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"time"
+
+	"cursortray/proxy/chat"
+)
+
+// ErrNotRunning says that no instance answers.
+var ErrNotRunning = errors.New("cursortray is not running")
+
+// Client talks to the running instance.
+type Client struct{ http http.Client }
+
+// NewClient returns a client for the instance that holds dir. Whether there is
+// one shows at the first call: every method returns ErrNotRunning if not. An
+// error that the instance reports is a *chat.Error.
+func NewClient(dir string) *Client {
+	path := socketPath(dir)
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", path)
+	}
+	// A connection per call: the client has no goroutine between calls.
+	return &Client{http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}
+}
+
+// Status asks how the instance is.
+func (c *Client) Status(ctx context.Context) (Status, error) {
+	return call[Status](ctx, c, http.MethodGet, "/status")
+}
+
+// Start opens the proxy's port and returns how that went.
+func (c *Client) Start(ctx context.Context) (Status, error) {
+	return call[Status](ctx, c, http.MethodPost, "/do/start")
+}
+
+// Stop closes the proxy's port and returns how that went.
+func (c *Client) Stop(ctx context.Context) (Status, error) {
+	return call[Status](ctx, c, http.MethodPost, "/do/stop")
+}
+
+// quitPoll is how often Quit looks whether the instance is gone.
+const quitPoll = 20 * time.Millisecond
+
+// Quit ends the instance and returns when it is gone, or ctx's error.
+func (c *Client) Quit(ctx context.Context) error {
+	if _, err := call[struct{}](ctx, c, http.MethodPost, "/do/quit"); err != nil {
+		return err
+	}
+	tick := time.NewTicker(quitPoll)
+	defer tick.Stop()
+	for {
+		if _, err := c.Status(ctx); errors.Is(err, ErrNotRunning) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("cursortray is still ending: %w", ctx.Err())
+		case <-tick.C:
+		}
+	}
+}
+
+// Key returns the local key.
+func (c *Client) Key(ctx context.Context) (string, error) {
+	body, err := call[keyBody](ctx, c, http.MethodGet, "/key")
+	return body.Key, err
+}
+
+// NewKey replaces the local key.
+func (c *Client) NewKey(ctx context.Context) (string, error) {
+	body, err := call[keyBody](ctx, c, http.MethodPost, "/key")
+	return body.Key, err
+}
+
+// Models lists the models that the instance's back-end offers.
+func (c *Client) Models(ctx context.Context) ([]Model, error) {
+	return call[[]Model](ctx, c, http.MethodGet, "/models")
+}
+
+const maxAnswer = 8 << 20
+
+func call[T any](ctx context.Context, c *Client, method, path string) (T, error) {
+	var value T
+	// The host is for form's sake: the connection goes to the socket.
+	req, err := http.NewRequestWithContext(ctx, method, "http://cursortray"+path, nil)
+	if err != nil {
+		return value, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		if gone(err) {
+			return value, ErrNotRunning
+		}
+		return value, fmt.Errorf("ask the running instance: %w", err)
+	}
+	defer resp.Body.Close()
+	body := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer))
+	if resp.StatusCode != http.StatusOK {
+		var f failure
+		if body.Decode(&f) != nil || f.Message == "" {
+			return value, fmt.Errorf("the running instance answered %s to %s; it may be of another version", resp.Status, path)
+		}
+		return value, &chat.Error{Kind: f.Kind, Message: f.Message}
+	}
+	if err := body.Decode(&value); err != nil {
+		return value, fmt.Errorf("read the running instance's answer: %w", err)
+	}
+	return value, nil
+}
+
+// gone tells the errors of a socket that nobody holds from others: no file, a
+// file that a killed process left, or an instance that ended during the call.
+func gone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, io.EOF) || nobodyThere(err)
+}
