@@ -34,7 +34,7 @@ func (p *program) model(opts options, prompt string) error {
 		case cursorsim.Say:
 			output += pieces(s.Text, func(text string) { ticks.wait(); e.textDelta(text) })
 		case cursorsim.Call:
-			output += slices(callBlock(s.Name, s.Arguments), func(text string) { ticks.wait(); e.textDelta(text) })
+			output += crumbs(callBlock(s.Name, s.Arguments), func(text string) { ticks.wait(); e.textDelta(text) })
 		}
 	}
 	return e.close(&usage{Input: tokens(len(prompt)), Output: output, CacheRead: (len(context) - len(prompt)) / 4})
@@ -59,8 +59,8 @@ func pieces(text string, put func(string)) int {
 	return len(list)
 }
 
-// slices cuts a text every few characters, for tokens end anywhere in a call.
-func slices(text string, put func(string)) int {
+// crumbs cuts a text every few characters, for tokens end anywhere in a call.
+func crumbs(text string, put func(string)) int {
 	const size = 5
 	n := 0
 	for runes := []rune(text); len(runes) > 0; n++ {

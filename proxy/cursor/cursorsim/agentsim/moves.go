@@ -41,7 +41,7 @@ func (p *program) moves(opts options, prompt string) error {
 		case m.Think != "":
 			e.thinkingDelta(m.Think)
 		case m.Use != nil:
-			slices(callBlock(m.Use.Name, m.Use.Arguments), e.textDelta)
+			crumbs(callBlock(m.Use.Name, m.Use.Arguments), e.textDelta)
 		case m.Usage != nil:
 			u := *m.Usage
 			figures = &usage{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning}
