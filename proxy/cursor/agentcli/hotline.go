@@ -3,7 +3,6 @@ package agentcli
 import (
 	"encoding/binary"
 	"math/bits"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -23,7 +22,11 @@ type hotLine struct {
 // decoded in full. The line is not changed.
 func scanHot(line []byte) (hotLine, bool) {
 	s := hotScan{b: line}
-	if !s.object(s.topField) || s.skipSpace() != len(line) {
+	return s.line()
+}
+
+func (s *hotScan) line() (hotLine, bool) {
+	if !s.object(s.topField) || s.skipSpace() != len(s.b) {
 		return hotLine{}, false
 	}
 	h := hotLine{
@@ -45,6 +48,7 @@ func scanHot(line []byte) (hotLine, bool) {
 // jsonString is a JSON string whose syntax was checked.
 type jsonString struct {
 	body    []byte
+	at      int // offset of body
 	escaped bool
 	high    bool // has bytes beyond ASCII
 }
@@ -79,6 +83,8 @@ type hotScan struct {
 	text      jsonString
 	session   []byte
 	stamped   bool // timestamp_ms is there
+	stampAt   int  // offset of its digits
+	stampEnd  int
 	called    bool // model_call_id is there
 	inMessage bool // text is that of a message's only block
 }
@@ -111,8 +117,10 @@ func (s *hotScan) topField(key []byte) bool {
 		s.session = v
 		return ok && s.once(fieldSession)
 	case "timestamp_ms":
-		s.stamped = true
-		return s.once(fieldStamp) && s.digits()
+		s.stampAt = s.skipSpace()
+		s.stamped = s.once(fieldStamp) && s.digits()
+		s.stampEnd = s.i
+		return s.stamped
 	case "model_call_id":
 		v, ok := s.plain()
 		s.called = len(v) > 0
@@ -256,7 +264,7 @@ func (s *hotScan) str() (v jsonString, ok bool) {
 		}
 		if b[i] == '"' {
 			s.i = i + 1
-			v.body = b[from:i]
+			v.body, v.at = b[from:i], from
 			return v, true
 		}
 		n := escapeLen(b[i:])
@@ -311,82 +319,4 @@ func escapeLen(b []byte) int {
 		}
 	}
 	return 0
-}
-
-func hex4(b []byte) (r rune, ok bool) {
-	if len(b) < 4 {
-		return 0, false
-	}
-	for _, c := range b[:4] {
-		switch {
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c && c <= 'f':
-			c -= 'a' - 10
-		case 'A' <= c && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(c)
-	}
-	return r, true
-}
-
-// unescape resolves the escapes of a checked string in place, which never
-// needs more room, and returns the shortened body. Half a surrogate pair
-// becomes U+FFFD as in encoding/json.
-func unescape(b []byte) []byte {
-	w := 0
-	for i := 0; i < len(b); {
-		if b[i] != '\\' {
-			next := i
-			for next < len(b) && b[next] != '\\' {
-				next++
-			}
-			w += copy(b[w:], b[i:next])
-			i = next
-			continue
-		}
-		if b[i+1] != 'u' {
-			b[w] = unescaped(b[i+1])
-			w, i = w+1, i+2
-			continue
-		}
-		r, n := unicodeEscape(b[i:])
-		w += utf8.EncodeRune(b[w:i+n], r)
-		i += n
-	}
-	return b[:w]
-}
-
-// unicodeEscape reads one \u escape, or two that are a surrogate pair.
-func unicodeEscape(b []byte) (r rune, n int) {
-	r, _ = hex4(b[2:])
-	if !utf16.IsSurrogate(r) {
-		return r, 6
-	}
-	if len(b) >= 12 && b[6] == '\\' && b[7] == 'u' {
-		low, _ := hex4(b[8:])
-		if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
-			return pair, 12
-		}
-	}
-	return utf8.RuneError, 6
-}
-
-func unescaped(c byte) byte {
-	switch c {
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
-	}
-	return c
 }

@@ -18,6 +18,7 @@ type parser struct {
 	noise func(prefix string)
 
 	hide     redaction
+	shapes   hotShapes
 	tracker  MixedDeltaTracker
 	session  string
 	spoke    bool // text, thinking or a call was issued
@@ -39,7 +40,7 @@ func (p *parser) line(line []byte, emit func(event) bool) bool {
 	if p.over {
 		return false
 	}
-	if h, ok := scanHot(line); ok && (p.session != "" || len(h.session) == 0) {
+	if h, ok := p.shapes.scan(line); ok && (p.session != "" || len(h.session) == 0) {
 		return p.hot(h, emit)
 	}
 	return p.decode(line, emit)
