@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// doctorTime bounds the whole examination; each check has limits of its own.
+const doctorTime = 90 * time.Second
+
+// verdict is how a check went.
+type verdict string
+
+const (
+	good  verdict = "ok"
+	doubt verdict = "warn" // works, or may work
+	bad   verdict = "fail" // does not work until it is mended
+)
+
+// finding is what one check found. The JSON names are part of the command
+// line's promise.
+type finding struct {
+	Name   string  `json:"name"`             // settings, instance, port, key, desktop, cursor-agent, login, network
+	State  verdict `json:"state"`            // ok, warn or fail
+	Detail string  `json:"detail"`           // what was found and what it means
+	Remedy string  `json:"remedy,omitempty"` // how to mend it
+}
+
+// report is what doctor --json prints.
+type report struct {
+	OK       bool      `json:"ok"` // nothing has failed
+	Version  string    `json:"version"`
+	Findings []finding `json:"findings"`
+}
+
+type doctorCmd struct {
+	jsonFlag
+}
+
+func (doctorCmd) Help() string {
+	return `Exits with 1 when a check has failed. With --json:
+
+{"ok": bool, "version": text, "findings": [{"name": text, "state": "ok|warn|fail", "detail": text, "remedy": text}]}
+
+The names are settings, instance, port, key, desktop, cursor-agent, login and network.`
+}
+
+func (c *doctorCmd) Run(p *process) error {
+	s, err := p.load()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), doctorTime)
+	defer cancel()
+	r := p.examine(ctx, s)
+	if c.JSON {
+		err = p.printJSON(r)
+	} else {
+		err = p.printReport(r)
+	}
+	if err == nil && !r.OK {
+		return errTold
+	}
+	return err
+}
+
+// examine makes the checks side by side: several of them wait.
+func (p *process) examine(ctx context.Context, s *setup) report {
+	checks := []func(context.Context, *setup) []finding{
+		p.checkSettings, p.checkInstance, p.checkKey, p.checkDesktop, p.checkCursor, p.checkNetwork,
+	}
+	found := make([][]finding, len(checks))
+	var running sync.WaitGroup
+	for i, check := range checks {
+		running.Go(func() { found[i] = check(ctx, s) })
+	}
+	running.Wait()
+	r := report{OK: true, Version: buildVersion()}
+	for _, list := range found {
+		for _, f := range list {
+			r.OK = r.OK && f.State != bad
+			r.Findings = append(r.Findings, f)
+		}
+	}
+	return r
+}
+
+func (p *process) printReport(r report) error {
+	var failed []string
+	for _, f := range r.Findings {
+		fmt.Fprintf(p.stdout, "%-4s  %-12s  %s\n", f.State, f.Name, f.Detail)
+		if f.Remedy != "" {
+			fmt.Fprintf(p.stdout, "%-4s  %-12s  -> %s\n", "", "", f.Remedy)
+		}
+		if f.State == bad {
+			failed = append(failed, f.Name)
+		}
+	}
+	if len(failed) > 0 {
+		_, err := fmt.Fprintf(p.stdout, "\nTo be mended: %s.\n", strings.Join(failed, ", "))
+		return err
+	}
+	_, err := fmt.Fprintln(p.stdout, "\nNothing stands in the way.")
+	return err
+}

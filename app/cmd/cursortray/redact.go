@@ -1,0 +1,54 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+	"sync"
+)
+
+// redactor masks secrets in everything that is written to standard error, as
+// the last line of defence: nothing is meant to write them there.
+type redactor struct {
+	mu     sync.Mutex
+	out    io.Writer
+	exact  [][]byte
+	shapes *regexp.Regexp
+}
+
+// minSecret keeps a silly key such as "a" from masking every word.
+const minSecret = 6
+
+func newRedactor(out io.Writer, env func(string) string) *redactor {
+	r := &redactor{
+		out: out,
+		// The local key, a dashboard key of Cursor, a JSON web token, a header.
+		shapes: regexp.MustCompile(`\bct-[A-Za-z0-9_-]{43}|\b(?:key|crsr)_[A-Za-z0-9]{16,}|\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+|(?i)\bbearer +[^\s"]+`),
+	}
+	for _, name := range []string{"CURSORTRAY_API_KEY", "CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"} {
+		r.add(env(name))
+	}
+	return r
+}
+
+// add masks one more text from now on.
+func (r *redactor) add(secret string) {
+	if len(secret) < minSecret {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.exact = append(r.exact, []byte(secret))
+}
+
+// Write is called with whole lines.
+func (r *redactor) Write(line []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	masked := r.shapes.ReplaceAll(line, []byte("[secret]"))
+	for _, secret := range r.exact {
+		masked = bytes.ReplaceAll(masked, secret, []byte("[secret]"))
+	}
+	_, err := r.out.Write(masked)
+	return len(line), err
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"errors"
+
+	"cursortray/app/control"
+)
+
+type serveCmd struct {
+	runFlags
+}
+
+func (serveCmd) Help() string {
+	return `Prints "listening on http://HOST:PORT" on standard output once it accepts requests; logs go to standard error.
+SIGINT or SIGTERM stops accepting and lets running answers end for up to 5 seconds; a second one cuts them.`
+}
+
+func (c *serveCmd) Run(p *process) error {
+	s, err := p.load()
+	if err != nil {
+		return err
+	}
+	if err := c.apply(&s.settings); err != nil {
+		return err
+	}
+	i := p.newInstance(s, c.Demo, true)
+	i.holder, err = control.Hold(s.dirs.Runtime)
+	switch {
+	case errors.Is(err, control.ErrHeld):
+		i.logger.Info("another cursortray is running; status, key, models, start, stop and quit go on talking to that one")
+	case err != nil:
+		i.logger.Warn("other cursortray commands cannot talk to this one", "error", err)
+	}
+	return p.runInstance(i, nil)
+}

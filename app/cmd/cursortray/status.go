@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"cursortray/app/control"
+)
+
+const (
+	// askTime is for answers that the instance has at hand.
+	askTime = 15 * time.Second
+	// quitTime is longer than the grace of running answers.
+	quitTime = 20 * time.Second
+)
+
+type jsonFlag struct {
+	JSON bool `name:"json" help:"Print JSON, whose fields stay as they are."`
+}
+
+// printJSON writes value for programs.
+func (p *process) printJSON(value any) error {
+	out := json.NewEncoder(p.stdout)
+	out.SetIndent("", "  ")
+	out.SetEscapeHTML(false)
+	return out.Encode(value)
+}
+
+// client loads the settings and returns the way to the running instance.
+func (p *process) client() (*setup, *control.Client, error) {
+	s, err := p.load()
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, control.NewClient(s.dirs.Runtime), nil
+}
+
+type statusCmd struct {
+	jsonFlag
+}
+
+func (statusCmd) Help() string {
+	return `Exits with 1 when no instance is running. With --json:
+
+{"running": bool, "version": text, "pid": number, "demo": bool,
+ "proxy": {"state": "stopped|starting|running|stopping|blocked", "address": text, "base_url": text, "owner": text, "problem": text, "active": number},
+ "backend": {"name": text, "choice": "auto|agent|cli", "reason": text, "account": text, "problem": text},
+ "problems": [{"area": "port|key|login|plan|backend", "message": text}]}
+
+Texts that are not known are absent.`
+}
+
+func (c *statusCmd) Run(p *process) error {
+	_, client, err := p.client()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	status, err := client.Status(ctx)
+	if c.JSON && errors.Is(err, control.ErrNotRunning) {
+		if err := p.printJSON(control.Status{Problems: []control.Problem{}}); err != nil {
+			return err
+		}
+		return errTold
+	}
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.printJSON(status)
+	}
+	return p.printStatus(status)
+}
+
+func (p *process) printStatus(s control.Status) error {
+	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	line := func(label, format string, args ...any) {
+		fmt.Fprintf(out, "%s\t"+format+"\n", append([]any{label}, args...)...)
+	}
+	line("cursortray", "%s, process %d", s.Version, s.PID)
+	proxy := s.Proxy.State
+	if s.Proxy.State == "running" {
+		proxy = fmt.Sprintf("running on %s, requests: %d", s.Proxy.Address, s.Proxy.Active)
+	}
+	line("proxy", "%s", proxy)
+	if s.Proxy.BaseURL != "" {
+		line("base URL", "%s", s.Proxy.BaseURL)
+	}
+	line("back-end", "%s (%s: %s)", s.Backend.Name, s.Backend.Choice, s.Backend.Reason)
+	if s.Backend.Account != "" {
+		line("account", "%s", s.Backend.Account)
+	}
+	if s.Demo {
+		line("demo", "nothing is real")
+	}
+	for _, problem := range s.Problems {
+		line("problem", "%s: %s", problem.Area, problem.Message)
+	}
+	return out.Flush()
+}
+
+type startCmd struct{}
+
+func (startCmd) Run(p *process) error {
+	return p.control("running", func(ctx context.Context, c *control.Client) (control.Status, error) { return c.Start(ctx) })
+}
+
+type stopCmd struct{}
+
+func (stopCmd) Run(p *process) error {
+	return p.control("stopped", func(ctx context.Context, c *control.Client) (control.Status, error) { return c.Stop(ctx) })
+}
+
+// control asks for a change and fails unless the proxy came to the wanted
+// state.
+func (p *process) control(wanted string, ask func(context.Context, *control.Client) (control.Status, error)) error {
+	_, client, err := p.client()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	status, err := ask(ctx, client)
+	if err != nil {
+		return err
+	}
+	if status.Proxy.State == wanted {
+		return p.printStatus(status)
+	}
+	if status.Proxy.Problem != "" {
+		return errors.New(status.Proxy.Problem)
+	}
+	return fmt.Errorf("the proxy is %s", status.Proxy.State)
+}
+
+type quitCmd struct{}
+
+func (quitCmd) Run(p *process) error {
+	_, client, err := p.client()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), quitTime)
+	defer cancel()
+	return client.Quit(ctx)
+}

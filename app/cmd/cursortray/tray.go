@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"cursortray/app"
+	"cursortray/app/control"
+	"cursortray/tray"
+)
+
+// helloTime is how long a second start waits for the first one to say who it
+// is.
+const helloTime = 2 * time.Second
+
+type trayCmd struct {
+	runFlags
+}
+
+func (trayCmd) Help() string {
+	return `Where the desktop has no tray, the proxy runs without an icon; cursortray status shows it, cursortray quit ends it.
+A second start says that the first one is running and exits with 0.`
+}
+
+func (c *trayCmd) Run(p *process) error {
+	s, err := p.load()
+	if err != nil {
+		return err
+	}
+	if err := c.apply(&s.settings); err != nil {
+		return err
+	}
+	holder, err := control.Hold(s.dirs.Runtime)
+	if errors.Is(err, control.ErrHeld) {
+		return p.alreadyRunning(s)
+	}
+	i := p.newInstance(s, c.Demo, false)
+	if i.holder = holder; err != nil {
+		i.logger.Warn("other cursortray commands cannot talk to this one", "error", err)
+	}
+	if !s.settings.StartProxy {
+		i.app.Do(app.StopProxy{})
+	}
+	return p.runInstance(i, func(ctx context.Context) {
+		// A tray that breaks has been told; the proxy goes on.
+		_ = tray.Run(ctx, i.app, i.logger)
+	})
+}
+
+func (p *process) alreadyRunning(s *setup) error {
+	ctx, cancel := context.WithTimeout(context.Background(), helloTime)
+	defer cancel()
+	text := "cursortray is already running"
+	if status, err := control.NewClient(s.dirs.Runtime).Status(ctx); err == nil {
+		text += fmt.Sprintf(" as process %d; its proxy is %s", status.PID, status.Proxy.State)
+	}
+	_, err := fmt.Fprintln(p.stdout, text)
+	return err
+}

@@ -1,0 +1,33 @@
+//go:build !windows && !darwin
+
+package tray
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Probe says what keeps an icon from showing on this desktop; nil when nothing
+// does. It starts nothing that stays.
+func Probe(ctx context.Context) error {
+	addr, err := busAddress()
+	if err != nil {
+		return err
+	}
+	conn, err := connect(ctx, addr)
+	if err != nil {
+		return fmt.Errorf("the session bus does not answer: %w", err)
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(ctx, busTimeout)
+	defer cancel()
+	var here bool
+	if err := conn.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.NameHasOwner", 0, watcherName).Store(&here); err != nil {
+		return fmt.Errorf("the session bus does not answer: %w", err)
+	}
+	if !here {
+		return errors.New("nothing on this desktop shows tray icons (GNOME needs the AppIndicator extension)")
+	}
+	return nil
+}
