@@ -25,7 +25,7 @@ const childVariable = "KEYCHAIN_TEST_CHILD"
 type order struct {
 	Dir     string // of a File store
 	Service string // of a System store
-	Do      string // write, read, set, delete
+	Do      string // write, read, set, delete, or what moreOrders knows
 	Serial  int    // first value of write, the value of set
 	Last    int    // last value of write
 }
@@ -63,6 +63,8 @@ func child(text string) int {
 		if value, err = s.Get(ctx, "login"); err == nil {
 			fmt.Println(serialOf(value))
 		}
+	default:
+		err = moreOrders(ctx, s, o.Do)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

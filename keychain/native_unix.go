@@ -19,10 +19,12 @@ const (
 
 // reachNative asks the Secret Service for a sign of life and whether the
 // collection that go-keyring uses is locked.
-func reachNative() (locked bool, err error) {
+func reachNative() (locked bool, err error) { return reachThrough(os.Getenv, "/run/user") }
+
+func reachThrough(getenv func(string) string, runUser string) (locked bool, err error) {
 	// With neither of these two godbus would start a dbus-daemon of its own
 	// through dbus-launch, and nobody would ever end it.
-	if !haveSessionBus() {
+	if !haveSessionBus(getenv, runUser) {
 		return false, fmt.Errorf("%w: there is no D-Bus session; %s", ErrUnavailable, remedyAbsent)
 	}
 	service, err := ss.NewSecretService() // the connection go-keyring shares with everyone in this process
@@ -41,12 +43,12 @@ func reachNative() (locked bool, err error) {
 	return locked, nil
 }
 
-// haveSessionBus follows the order in which godbus looks for the bus.
-func haveSessionBus() bool {
-	if address := os.Getenv("DBUS_SESSION_BUS_ADDRESS"); address != "" && !strings.HasPrefix(address, "autolaunch:") {
+// haveSessionBus looks for the bus in the order in which godbus does.
+func haveSessionBus(getenv func(string) string, runUser string) bool {
+	if address := getenv("DBUS_SESSION_BUS_ADDRESS"); address != "" && !strings.HasPrefix(address, "autolaunch:") {
 		return true
 	}
-	info, err := os.Stat(fmt.Sprintf("/run/user/%d/bus", os.Getuid()))
+	info, err := os.Stat(fmt.Sprintf("%s/%d/bus", runUser, os.Getuid()))
 	return err == nil && info.Mode().Type() == fs.ModeSocket
 }
 

@@ -39,10 +39,11 @@ func load(it items, name string) ([]byte, error) {
 			return nil, err
 		}
 		value, errValue := read(it, name, text)
-		if !errors.Is(errValue, ErrCorrupt) {
-			return value, errValue
+		if errValue == nil {
+			return value, nil
 		}
 		// Another process may have replaced the value since its head was read.
+		// A part that vanishes while it is read gives any kind of error.
 		before := text
 		if text, err = it.get(name); err == nil && text == before {
 			return nil, errValue
