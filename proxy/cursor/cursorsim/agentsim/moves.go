@@ -22,7 +22,7 @@ type Use struct {
 }
 
 // Figures are the tokens that the result reports.
-type Figures struct{ Input, Output, CacheRead, CacheWrite, Reasoning int }
+type Figures struct{ Input, CacheRead, CacheWrite, Output, Reasoning int }
 
 // moves plays the script's answer to the last speaker of the prompt.
 func (p *program) moves(opts options, prompt string) error {
