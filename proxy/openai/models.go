@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -146,12 +147,14 @@ func (h *Handler) models(ctx context.Context) (models []chat.Model, failure *cha
 }
 
 func writeModels(w http.ResponseWriter, r *http.Request, v any) {
-	body, err := json.Marshal(v)
-	if err != nil {
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false) // it would spell text->text with an escape
+	if err := encoder.Encode(v); err != nil {
 		WriteError(w, r, chat.AsError(err))
 		return
 	}
-	writeJSON(w, http.StatusOK, body)
+	writeJSON(w, http.StatusOK, body.Bytes())
 }
 
 // quoteShort quotes foreign text for a message, at a bearable length.
