@@ -15,7 +15,7 @@ import (
 )
 
 // ErrNotRunning says that no instance answers.
-var ErrNotRunning = errors.New("cursortray is not running")
+var ErrNotRunning = errors.New("no instance is running")
 
 // Client talks to the running instance.
 type Client struct{ http http.Client }

@@ -12,7 +12,7 @@ import (
 )
 
 // ErrHeld says that another process is the running instance.
-var ErrHeld = errors.New("cursortray is already running")
+var ErrHeld = errors.New("another instance is running")
 
 // Holder is this process's claim to be the running instance. The claim ends
 // with Close or with the process, however it ends.

@@ -10,7 +10,7 @@ import (
 // Status is what `cursortray status --json` prints. Fields are added over
 // time, never renamed or removed.
 type Status struct {
-	Running  bool      `json:"running"`           // false: no instance answers, and the rest is empty
+	Running  bool      `json:"running"`           // false: no instance answers, see NotRunning
 	Version  string    `json:"version,omitempty"` // of the running instance
 	PID      int       `json:"pid,omitempty"`     // its process
 	Demo     bool      `json:"demo"`              // a simulated Cursor answers; nothing is real
@@ -53,6 +53,11 @@ type Model struct {
 	Images        bool   `json:"images"`                   // takes pictures
 	Reasoning     bool   `json:"reasoning"`                // shows its thinking
 	Default       bool   `json:"default"`                  // what the account uses when none is named
+}
+
+// NotRunning is the status when no instance answers.
+func NotRunning() Status {
+	return Status{Proxy: Proxy{State: app.Stopped.String()}, Problems: []Problem{}}
 }
 
 // statusOf translates a Snapshot.

@@ -108,19 +108,20 @@ func (p *process) checkDesktop(ctx context.Context, _ *setup) []finding {
 	return []finding{{Name: "desktop", State: good, Detail: "the desktop shows tray icons"}}
 }
 
-// checkCursor looks for the CLI and asks it for its login.
+// checkCursor looks for the CLI and asks it for its login. A back-end's error
+// names its remedy itself.
 func (p *process) checkCursor(ctx context.Context, s *setup) []finding {
 	with := p.backend(s, false, p.logger(&s.settings))
 	defer with.backend.Close()
 	cli, ok := with.backend.(*agentcli.Backend)
 	if !ok {
 		err := chat.AsError(with.backend.Check(ctx))
-		return []finding{{"cursor-agent", bad, err.Message, "set backend = \"auto\""}}
+		return []finding{{"cursor-agent", bad, err.Message, ""}}
 	}
 	about, err := cli.About(ctx)
 	if about.Path == "" {
 		return []finding{
-			{"cursor-agent", bad, chat.AsError(err).Message, "install Cursor's command line: https://cursor.com/cli"},
+			{"cursor-agent", bad, chat.AsError(err).Message, ""},
 			{"login", doubt, "not checked: the login is asked of cursor-agent", ""},
 		}
 	}
@@ -131,7 +132,7 @@ func (p *process) checkCursor(ctx context.Context, s *setup) []finding {
 	login := finding{Name: "login", State: good, Detail: "logged in"}
 	switch {
 	case err != nil:
-		login = finding{"login", bad, chat.AsError(err).Message, "run: cursor-agent login"}
+		login = finding{"login", bad, chat.AsError(err).Message, ""}
 	case p.env("CURSOR_API_KEY") != "":
 		login.Detail = "CURSOR_API_KEY is set and is used instead of a login"
 	}

@@ -86,9 +86,6 @@ type instance struct {
 
 // newInstance constructs everything; failFast as in app.Config.
 func (p *process) newInstance(s *setup, demo, failFast bool) *instance {
-	if r, ok := p.stderr.(*redactor); ok {
-		r.add(s.settings.APIKey.Reveal())
-	}
 	logger := p.logger(&s.settings)
 	with := p.backend(s, demo, logger)
 	keys := newKeys(s, logger)

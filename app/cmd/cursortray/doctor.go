@@ -43,9 +43,12 @@ type doctorCmd struct {
 func (doctorCmd) Help() string {
 	return `Exits with 1 when a check has failed. With --json:
 
-{"ok": bool, "version": text, "findings": [{"name": text, "state": "ok|warn|fail", "detail": text, "remedy": text}]}
+    {"ok": bool, "version": text, "findings": [{
+       "name": "settings", "instance", "port", "key", "desktop",
+               "cursor-agent", "login" or "network",
+       "state": "ok", "warn" or "fail", "detail": text, "remedy": text}]}
 
-The names are settings, instance, port, key, desktop, cursor-agent, login and network.`
+A remedy that is not needed is absent.`
 }
 
 func (c *doctorCmd) Run(p *process) error {

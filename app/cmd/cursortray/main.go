@@ -45,9 +45,10 @@ type commandLine struct {
 
 // process is what a command knows of the process it runs in.
 type process struct {
-	env            func(string) string
-	stdout, stderr io.Writer
-	parser         *kong.Kong
+	env    func(string) string
+	stdout io.Writer
+	stderr *redactor
+	parser *kong.Kong
 }
 
 func main() {
@@ -119,6 +120,7 @@ func (p *process) load() (*setup, error) {
 	}
 	s := &setup{dirs: dirs}
 	s.file, s.settings, s.warnings = config.Open(dirs.FilePath(p.env), p.env)
+	p.stderr.add(s.settings.APIKey.Reveal())
 	for _, w := range s.warnings {
 		fmt.Fprintf(p.stderr, "cursortray: warning: %s\n", w)
 	}
@@ -134,12 +136,12 @@ type runFlags struct {
 }
 
 func (f *runFlags) apply(s *config.Settings) error {
-	for key, value := range map[string]string{"addr": f.Addr, "backend": f.Backend} {
-		if value == "" {
+	for _, flag := range [][2]string{{"addr", f.Addr}, {"backend", f.Backend}} {
+		if flag[1] == "" {
 			continue
 		}
-		if err := s.Override(key, value); err != nil {
-			return &usageError{fmt.Errorf("--%s: %w", key, err)}
+		if err := s.Override(flag[0], flag[1]); err != nil {
+			return &usageError{fmt.Errorf("--%s: %w", flag[0], err)}
 		}
 	}
 	if f.Addr != "" && !s.AllowRemote {

@@ -21,9 +21,11 @@ type modelsCmd struct {
 func (modelsCmd) Help() string {
 	return `Asks the running instance, else Cursor itself. With --json:
 
-[{"id": text, "name": text, "context_window": tokens, "max_output": tokens, "images": bool, "reasoning": bool, "default": bool}]
+    [{"id": text, "name": text, "context_window": tokens,
+      "max_output": tokens, "images": bool, "reasoning": bool,
+      "default": bool}]
 
-Token figures that are not known are absent.`
+Figures that are not known are absent.`
 }
 
 func (c *modelsCmd) Run(p *process) error {

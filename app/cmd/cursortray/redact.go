@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"regexp"
+	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -39,6 +41,9 @@ func (r *redactor) add(secret string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.exact = append(r.exact, []byte(secret))
+	if quoted := strings.Trim(strconv.Quote(secret), `"`); quoted != secret {
+		r.exact = append(r.exact, []byte(quoted)) // as the log spells it
+	}
 }
 
 // Write is called with whole lines.

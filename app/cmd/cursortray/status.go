@@ -46,12 +46,19 @@ type statusCmd struct {
 func (statusCmd) Help() string {
 	return `Exits with 1 when no instance is running. With --json:
 
-{"running": bool, "version": text, "pid": number, "demo": bool,
- "proxy": {"state": "stopped|starting|running|stopping|blocked", "address": text, "base_url": text, "owner": text, "problem": text, "active": number},
- "backend": {"name": text, "choice": "auto|agent|cli", "reason": text, "account": text, "problem": text},
- "problems": [{"area": "port|key|login|plan|backend", "message": text}]}
+    {"running": bool, "version": text, "pid": number, "demo": bool,
+     "proxy": {
+       "state": "stopped", "starting", "running", "stopping" or "blocked",
+       "address": text, "base_url": text, "active": requests being answered,
+       "owner": who holds a blocked port, "problem": text},
+     "backend": {
+       "name": text, "choice": "auto", "agent" or "cli", "reason": text,
+       "account": text, "problem": text},
+     "problems": [{
+       "area": "port", "key", "login", "plan" or "backend",
+       "message": text}]}
 
-Texts that are not known are absent.`
+Texts that are empty or not known are absent.`
 }
 
 func (c *statusCmd) Run(p *process) error {
@@ -63,7 +70,7 @@ func (c *statusCmd) Run(p *process) error {
 	defer cancel()
 	status, err := client.Status(ctx)
 	if c.JSON && errors.Is(err, control.ErrNotRunning) {
-		if err := p.printJSON(control.Status{Problems: []control.Problem{}}); err != nil {
+		if err := p.printJSON(control.NotRunning()); err != nil {
 			return err
 		}
 		return errTold
