@@ -13,18 +13,30 @@ const (
 	maxLine = 32 << 20
 
 	lineBuffer = 64 << 10 // start size
-	keepBuffer = 1 << 20  // a buffer beyond this is given up after its long line
+	longLine   = 256 << 10
+	keepBuffer = 1 << 20 // a buffer beyond this is given up after its long line
 )
 
 // lineReader cuts a byte stream into lines at '\n'. Reads may end anywhere,
 // also inside a character. It belongs to one goroutine.
 type lineReader struct {
+	// brief, if set, is asked about each line that has grown long while it is
+	// still being read, and sees its beginning. If it returns true, the long
+	// strings of the line are shortened on the way in.
+	brief func(head []byte) bool
+
 	r       io.Reader
-	buf     []byte // buf[start:] was read and not handed out
-	start   int
-	scanned int // buf[start:scanned] holds no '\n'
 	err     error
 	skipped int // lines over maxLine
+
+	buf     []byte // buf[start:] was read and not handed out
+	start   int
+	scanned int // buf[start:scanned] is the line so far
+
+	// State of the line that is being read.
+	length  int  // bytes so far, shortened or not
+	asked   bool // brief was asked
+	shorten *shortener
 }
 
 func newLineReader(r io.Reader) *lineReader {
@@ -36,43 +48,75 @@ func newLineReader(r io.Reader) *lineReader {
 // write to it. A rest without line end is a line. Lines over maxLine are left
 // out. After the last line the reader's error is returned, io.EOF at the end.
 func (l *lineReader) next() ([]byte, error) {
-	skipping := false
 	for {
-		if i := bytes.IndexByte(l.buf[l.scanned:], '\n'); i >= 0 {
-			line := l.buf[l.start : l.scanned+i]
-			l.start = l.scanned + i + 1
-			l.scanned = l.start
-			if skipping || len(line) > maxLine {
-				l.skipped++
-				skipping = false
-				continue
+		if line, whole := l.scan(); whole {
+			if line != nil {
+				return line, nil
 			}
-			return trimCR(line), nil
-		}
-		l.scanned = len(l.buf)
-		if skipping || len(l.buf)-l.start > maxLine {
-			skipping = true
-			l.start, l.scanned, l.buf = 0, 0, l.buf[:0]
+			continue // it was too long
 		}
 		if l.err != nil {
-			return l.last(skipping)
+			if l.length == 0 {
+				return nil, l.err
+			}
+			if line := l.cut(l.scanned); line != nil {
+				return line, nil
+			}
+			continue
 		}
 		l.fill()
 	}
 }
 
-// last returns what came after the last line end.
-func (l *lineReader) last(skipping bool) ([]byte, error) {
-	line := l.buf[l.start:]
-	l.start = len(l.buf)
-	if skipping {
+// scan looks through what was read last. It returns whole if that ends a line.
+func (l *lineReader) scan() (line []byte, whole bool) {
+	end := len(l.buf)
+	if i := bytes.IndexByte(l.buf[l.scanned:], '\n'); i >= 0 {
+		end = l.scanned + i
+		whole = true
+	}
+	l.length += end - l.scanned
+	if l.shorten != nil {
+		end = l.compact(l.scanned, end)
+	}
+	l.scanned = end
+	switch {
+	case whole:
+		line = l.cut(end)
+		l.start++ // the line end
+		l.scanned = l.start
+		return line, true
+	case l.length > maxLine:
+		l.buf = l.buf[:l.start]
+		l.scanned = l.start
+	case l.length > longLine && !l.asked && l.brief != nil:
+		l.asked = true
+		if l.brief(l.buf[l.start:end]) {
+			l.shorten = new(shortener)
+			l.scanned = l.compact(l.start, end)
+		}
+	}
+	return nil, false
+}
+
+// cut takes the line that ends at end; nil if it was too long.
+func (l *lineReader) cut(end int) []byte {
+	line := l.buf[l.start:end]
+	tooLong := l.length > maxLine
+	l.start = end
+	l.length, l.asked, l.shorten = 0, false, nil
+	if tooLong {
 		l.skipped++
-		return nil, l.err
+		return nil
 	}
-	if len(line) == 0 {
-		return nil, l.err
-	}
-	return trimCR(line), nil
+	return trimCR(line)
+}
+
+// compact shortens buf[from:to] and returns its new end.
+func (l *lineReader) compact(from, to int) int {
+	end := from + l.shorten.run(l.buf[from:to])
+	l.buf = append(l.buf[:end], l.buf[to:]...)
+	return end
 }
 
 // fill reads once, behind what is already there.
@@ -81,19 +125,26 @@ func (l *lineReader) fill() {
 	switch {
 	case rest < lineBuffer && cap(l.buf) > keepBuffer:
 		l.buf = append(make([]byte, 0, lineBuffer), l.buf[l.start:]...)
-		l.scanned -= l.start
-		l.start = 0
 	case l.start > 0:
 		l.buf = l.buf[:copy(l.buf, l.buf[l.start:])]
-		l.scanned -= l.start
-		l.start = 0
 	}
+	l.scanned -= l.start
+	l.start = 0
 	if len(l.buf) == cap(l.buf) {
-		l.buf = slices.Grow(l.buf, len(l.buf)/2+1)
+		l.buf = slices.Grow(l.buf, growth(len(l.buf)))
 	}
 	n, err := l.r.Read(l.buf[len(l.buf):cap(l.buf)])
 	l.buf = l.buf[:len(l.buf)+n]
 	l.err = err
+}
+
+// growth is by how much a full buffer grows: the memory of huge lines counts
+// for more than the copying.
+func growth(size int) int {
+	if size < keepBuffer {
+		return size
+	}
+	return size / 4
 }
 
 func trimCR(line []byte) []byte {
@@ -103,7 +154,10 @@ func trimCR(line []byte) []byte {
 // cleanLine removes what has been seen around a JSON object on stdout: space,
 // a byte-order mark, and the label of a wrapper that merged two streams.
 func cleanLine(line []byte) []byte {
-	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
+	line = bytes.TrimSpace(line)
+	if rest, ok := bytes.CutPrefix(line, []byte("\ufeff")); ok {
+		line = bytes.TrimSpace(rest)
+	}
 	const label = len("stdout")
 	if len(line) <= label+1 || line[label] != ':' && line[label] != '=' {
 		return line

@@ -56,6 +56,15 @@ func (p *parser) end(x exit, emit func(event) bool) {
 	emit(event{kind: evError, fail: p.endFailure(x)})
 }
 
+// brief says of a long line, by its beginning, whether its long strings are of
+// no use: the echo of the prompt, the results of the CLI's own tools, and the
+// final repetition of an answer that was issued. It is for lineReader.brief.
+func (p *parser) brief(head []byte) bool {
+	starts := func(s string) bool { return bytes.HasPrefix(head, []byte(s)) }
+	return starts(`{"type":"user",`) || starts(`{"type":"tool_call","subtype":"completed",`) ||
+		starts(`{"type":"result",`) && p.tracker.text.all.size > 0
+}
+
 // working says whether a call of the CLI's own tools is under way, so that
 // silence is normal, and the longest time such a call set itself, 0 for none.
 func (p *parser) working() (open bool, limit time.Duration) { return p.calls.working() }

@@ -3,7 +3,9 @@ package agentcli
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
+	"unicode"
 
 	"cursortray/proxy/chat"
 )
@@ -36,8 +38,9 @@ func newToolNames(tools []chat.Tool) *toolNames {
 	return t
 }
 
-// nativeNames are the CLI's own tools under names that clients offer. A tool
-// is never swapped for one that can do more.
+// nativeName returns the name under which clients offer one of the CLI's own
+// tools, which models ask for by habit. It takes a folded name. A tool is never
+// swapped for one that can do more.
 func nativeName(name string) string {
 	switch name {
 	case "shell":
@@ -149,7 +152,7 @@ func (o *offeredTool) spelling(key string) string {
 		return own
 	}
 	for _, names := range synonyms() {
-		if !contains(names, folded) {
+		if !slices.Contains(names, folded) {
 			continue
 		}
 		match := ""
@@ -177,15 +180,6 @@ func synonyms() [][]string {
 		{"newtext", "newstring", "newstr"},
 		{"pattern", "globpattern"},
 	}
-}
-
-func contains(list []string, s string) bool {
-	for _, item := range list {
-		if item == s {
-			return true
-		}
-	}
-	return false
 }
 
 // membersOf reads an object in its own order.
@@ -226,12 +220,9 @@ func joinMembers(members []argument) json.RawMessage {
 // fold reduces a name to its letters and digits without case.
 func fold(name string) string {
 	return strings.Map(func(r rune) rune {
-		switch {
-		case 'A' <= r && r <= 'Z':
-			return r - 'A' + 'a'
-		case r == '_' || r == '-' || r == ' ' || r == '.' || r == '/' || r == ':':
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			return -1
 		}
-		return r
+		return unicode.ToLower(r)
 	}, name)
 }

@@ -24,10 +24,11 @@ func toolSection(req *chat.Request) string {
 	var b strings.Builder
 	b.WriteString("TOOLS:\n" +
 		"The user's program offers you the tools below, beside your own. It executes them for you on the user's machine and sends you the results. " +
-		"The user's files are reached with these tools only; your own tools see an empty folder.\n" +
+		whereFiles(req) + "\n" +
 		"To call a tool, write exactly one block of this form for each call, with the arguments as JSON that matches the tool's parameters:\n" +
 		callOpen + `{"name":"TOOL","arguments":{}}` + callClose + "\n" +
-		"Write nothing after the last block: stop there and wait for the results. Never write results yourself.")
+		"Write nothing after the last block: stop there and wait for the results. Never write results yourself. " +
+		"Earlier calls are shown in another notation below; always write yours as a block.")
 	for _, rule := range nonEmpty(serialRule(req), choiceRule(req)) {
 		b.WriteString("\n" + rule)
 	}
@@ -36,6 +37,15 @@ func toolSection(req *chat.Request) string {
 		b.Write(encodeJSON(describedTool{tool.Name, tool.Description, parameters(tool.Schema)}))
 	}
 	return b.String()
+}
+
+// whereFiles keeps the model from looking for the user's files with its own
+// tools, which by default work in an empty private folder.
+func whereFiles(req *chat.Request) string {
+	if req.Workspace != "" {
+		return "Prefer them to your own tools."
+	}
+	return "The user's files are reached with these tools only; your own tools see an empty folder."
 }
 
 type describedTool struct {

@@ -26,6 +26,8 @@ type toolScanner struct {
 	called bool
 	over   bool
 	after  []byte // tail of what was dropped behind a call
+
+	longBlocks int // long blocks that were no call
 }
 
 func newToolScanner(tools []chat.Tool, serial bool) *toolScanner {
@@ -37,30 +39,20 @@ func newToolScanner(tools []chat.Tool, serial bool) *toolScanner {
 func (s *toolScanner) feed(text string, yield func(chat.Event) bool) bool {
 	for text != "" && !s.over {
 		if len(s.held) == 0 {
-			i := strings.IndexByte(text, '<')
-			if i < 0 {
-				i = len(text)
-			}
+			i := callAt(text)
 			if !s.text(text[:i], yield) {
 				return false
 			}
-			text = text[i:]
-			if text == "" {
+			if text = text[i:]; text == "" {
 				break
 			}
-			s.held = append(s.held, '<')
-			text = text[1:]
-			continue
 		}
 		n, verdict := s.extend(text)
 		text = text[n:]
 		switch verdict {
 		case blockOpen:
 		case blockText:
-			// Only the "<" is decided; what follows it may begin a call.
-			rest := string(s.held[1:])
-			s.drop()
-			if !s.text("<", yield) || !s.feed(rest, yield) {
+			if !s.release(yield) {
 				return false
 			}
 		case blockWhole:
@@ -82,15 +74,46 @@ func (s *toolScanner) end(yield func(chat.Event) bool) bool {
 	if s.object.done() && strings.HasPrefix(callClose, string(bytes.TrimSpace(s.held[s.object.end:]))) {
 		return s.block(yield)
 	}
-	held := string(s.held)
-	s.drop()
-	// A call may begin behind the first mark.
-	if i := strings.Index(held[1:], callOpen); i >= 0 {
-		i++
-		return s.text(held[:i], yield) && s.feed(held[i:], yield) && s.end(yield)
-	}
-	return s.text(held, yield)
+	return s.release(yield) && s.end(yield)
 }
+
+// release gives up the block that is held, up to where the next may begin, and
+// scans the rest anew. After many long blocks that were none, which no model
+// writes by chance, all of it is text: scanning it once more for each mark in
+// it would take time without bound.
+func (s *toolScanner) release(yield func(chat.Event) bool) bool {
+	held := string(s.held)
+	n := 1 + callAt(held[1:])
+	if len(held) > longBlock {
+		if s.longBlocks++; s.longBlocks > maxLongBlocks {
+			n = len(held)
+		}
+	}
+	s.drop()
+	return s.text(held[:n], yield) && s.feed(held[n:], yield)
+}
+
+// callAt returns the offset of the first "<" that may begin a call, the length
+// of the text if there is none.
+func callAt(text string) int {
+	at := 0
+	for {
+		i := strings.IndexByte(text[at:], '<')
+		if i < 0 {
+			return len(text)
+		}
+		at += i
+		if rest := text[at:]; strings.HasPrefix(rest, callOpen) || strings.HasPrefix(callOpen, rest) {
+			return at
+		}
+		at++
+	}
+}
+
+const (
+	longBlock     = 4 << 10
+	maxLongBlocks = 64
+)
 
 type verdict int
 
