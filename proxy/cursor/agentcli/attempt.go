@@ -29,7 +29,7 @@ type attempt struct {
 	toolMove bool // a call of the CLI's own began or ended
 	neverRan bool
 	failed   *failure
-	chat     string // id of the CLI's chat
+	session  string // id of the CLI's chat
 }
 
 // do runs the process and hands its events on, all on the caller's goroutine.
@@ -139,7 +139,7 @@ func (a *attempt) silence() time.Duration {
 func (a *attempt) event(e event) bool {
 	switch e.kind {
 	case evSession:
-		a.chat = e.id
+		a.session = e.id
 		return true
 	case evError:
 		a.failed, a.ended = e.fail, true

@@ -60,7 +60,7 @@ type Backend struct {
 	askingModels lock
 	noTrust      atomic.Bool // this build does not know --trust
 
-	chats *chats // nil without resume
+	talks *talks // nil without resume
 
 	closing sync.Once
 	mu      sync.Mutex
@@ -93,7 +93,7 @@ func New(config Config) *Backend {
 	b.hide = redaction{home: b.env.lookup(homeVariable), secrets: b.env.secrets()}
 	b.queue = newQueue(runs, b.children.hurry)
 	if config.Resume {
-		b.chats = newChats()
+		b.talks = &talks{}
 	}
 	return b
 }

@@ -65,9 +65,3 @@ func (s *children) close() {
 	s.mu.Unlock()
 	s.waits.Wait()
 }
-
-func (s *children) count() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.live)
-}

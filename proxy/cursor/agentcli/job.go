@@ -70,7 +70,7 @@ func (j *job) prepare(ctx context.Context) *chat.Error {
 		return problem
 	}
 	var err *chat.Error
-	if j.plan, err = j.b.planFor(j.req, j.lease); err != nil {
+	if j.plan, err = j.makePlan(ctx); err != nil {
 		return err
 	}
 	if moves {
@@ -80,28 +80,17 @@ func (j *job) prepare(ctx context.Context) *chat.Error {
 }
 
 // freshPlan sends the whole conversation to a new chat.
-func (b *Backend) freshPlan(req *chat.Request, l *lease) (plan, *chat.Error) {
-	place, err := b.place(req)
+func (j *job) freshPlan() (plan, *chat.Error) {
+	place, err := j.b.place(j.req)
 	if err != nil {
 		return plan{}, err
 	}
-	l.onEnd(place.remove)
-	prompt, err := buildPrompt(req, place.saveImage())
+	j.lease.onEnd(place.remove)
+	prompt, err := buildPrompt(j.req, place.saveImage())
 	if err != nil {
 		return plan{}, err
 	}
 	return plan{place: place, prompt: prompt}, nil
-}
-
-func (b *Backend) place(req *chat.Request) (*workspace, *chat.Error) {
-	if req.Workspace != "" {
-		return named(req.Workspace)
-	}
-	place, err := b.folders.private()
-	if err != nil {
-		return nil, &chat.Error{Kind: chat.Internal, Message: "no private folder could be made for the Cursor CLI; its log says more", Err: err}
-	}
-	return place, nil
 }
 
 // try runs the CLI, and once more if that may help.
@@ -184,16 +173,17 @@ func (j *job) hand(e chat.Event, err error) bool {
 type lease struct {
 	users atomic.Int32
 	ends  []func()
+	ended chan struct{}
 }
 
 func newLease(end func()) *lease {
-	l := &lease{ends: []func(){end}}
+	l := &lease{ends: []func(){end}, ended: make(chan struct{})}
 	l.users.Store(1)
 	return l
 }
 
 // onEnd adds what is to be done at the end, before the rest. Only the job calls
-// it, before it starts a process.
+// it, while it has a share itself.
 func (l *lease) onEnd(f func()) { l.ends = append(l.ends, f) }
 
 func (l *lease) take() { l.users.Add(1) }
@@ -205,4 +195,5 @@ func (l *lease) drop() {
 	for i := len(l.ends) - 1; i >= 0; i-- {
 		l.ends[i]()
 	}
+	close(l.ended)
 }

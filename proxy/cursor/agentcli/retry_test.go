@@ -113,8 +113,8 @@ func TestTC5_OwnToolsStayInside(t *testing.T) {
 	}
 }
 
-// TestTC6_DeclaredToolsReachTheModel plays a whole tool loop.
-func TestTC6_DeclaredToolsReachTheModel(t *testing.T) {
+// TestTC6_ToolLoop plays a whole tool loop.
+func TestTC6_ToolLoop(t *testing.T) {
 	r := newRig(t, agentsim.Script{})
 	req := userSays("Read the file /abs/a.txt and tell me its first line")
 	req.Tools = []chat.Tool{{Name: "read", Description: "Reads a file", Schema: []byte(`{"type":"object","properties":{"filePath":{"type":"string"}},"required":["filePath"]}`)}}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"cursortray/proxy/chat"
@@ -21,7 +22,8 @@ type workspace struct {
 	// config is the folder for the CLI's settings, "" to leave the user's in
 	// place: where the user named the folder, their permissions count too.
 	config string
-	own    bool // a private folder of ours
+	own    bool        // a private folder of ours
+	kept   atomic.Bool // a chat that may be continued needs it
 }
 
 // folders makes the private folders of one back-end. They lie in a folder of its
@@ -64,13 +66,15 @@ func (w *workspace) furnish() error {
 	return os.WriteFile(filepath.Join(w.config, "cli-config.json"), []byte(minimalConfig), 0o600)
 }
 
-// remove removes a private folder. What cannot be removed now goes with the
-// root, or with the next program's start.
+// remove removes a private folder unless it is kept. What cannot be removed now
+// goes with the root, or when another program sweeps.
 func (w *workspace) remove() {
-	if w.own {
+	if w.own && !w.kept.Load() {
 		os.RemoveAll(w.dir)
 	}
 }
+
+func (w *workspace) keep(kept bool) { w.kept.Store(kept) }
 
 func (f *folders) ensureRoot() (string, error) {
 	f.mu.Lock()
@@ -149,4 +153,16 @@ func (w *workspace) saveImage() saveImage {
 		path := filepath.Join(w.dir, fmt.Sprintf("picture-%d.%s", n, kind))
 		return path, os.WriteFile(path, picture.Data, 0o600)
 	}
+}
+
+// place makes or finds the folder that a request works in.
+func (b *Backend) place(req *chat.Request) (*workspace, *chat.Error) {
+	if req.Workspace != "" {
+		return named(req.Workspace)
+	}
+	place, err := b.folders.private()
+	if err != nil {
+		return nil, &chat.Error{Kind: chat.Internal, Message: "no private folder could be made for the Cursor CLI; its log says more", Err: err}
+	}
+	return place, nil
 }
