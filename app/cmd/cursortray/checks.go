@@ -111,7 +111,7 @@ func (p *process) checkDesktop(ctx context.Context, _ *setup) []finding {
 // checkCursor looks for the CLI and asks it for its login. A back-end's error
 // names its remedy itself.
 func (p *process) checkCursor(ctx context.Context, s *setup) []finding {
-	with := p.backend(s, false, p.logger(&s.settings))
+	with := p.backend(s, false, p.briefLogger(s))
 	defer with.backend.Close()
 	cli, ok := with.backend.(*agentcli.Backend)
 	if !ok {

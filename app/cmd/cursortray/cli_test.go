@@ -59,8 +59,13 @@ func TestWrongUsage(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	if text := newMachine(t).must("version"); !regexp.MustCompile(`^cursortray \S+ \(go[0-9.]+.*\)\n$`).MatchString(text) {
+	m := newMachine(t)
+	text := m.must("version")
+	if !regexp.MustCompile(`^cursortray \S+ \(go[0-9.]+.*\)\n$`).MatchString(text) {
 		t.Errorf("version prints %q", text)
+	}
+	if flag := m.must("--version"); flag != text {
+		t.Errorf("--version prints %q", flag)
 	}
 }
 
@@ -129,7 +134,7 @@ func TestModels(t *testing.T) {
 	}
 	s.stop()
 
-	if r := m.run("models"); r.code != 1 || strings.Count(r.stderr, "\n") > 3 || !strings.Contains(r.stderr, "CLI") {
+	if r := m.run("models"); r.code != 1 || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "CLI") {
 		t.Errorf("without instance and CLI: %+v", r)
 	}
 	m.withAgent(agentsim.Script{})

@@ -10,7 +10,6 @@ import (
 	"github.com/atotto/clipboard"
 
 	"cursortray/app"
-	"cursortray/app/config"
 	"cursortray/app/control"
 	"cursortray/app/localkey"
 	"cursortray/keychain"
@@ -27,8 +26,18 @@ type chosen struct {
 	demo         bool
 }
 
-func (p *process) logger(s *config.Settings) *slog.Logger {
-	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: s.LogLevel}))
+func (p *process) logger(level slog.Level) *slog.Logger {
+	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))
+}
+
+// briefLogger is for commands that only ask: what an instance tells at level
+// info would stand between the answer and who reads it.
+func (p *process) briefLogger(s *setup) *slog.Logger {
+	level := s.settings.LogLevel
+	if level == slog.LevelInfo {
+		level = slog.LevelWarn
+	}
+	return p.logger(level)
 }
 
 // backend makes the back-end that the settings name; it starts nothing yet.
@@ -86,7 +95,7 @@ type instance struct {
 
 // newInstance constructs everything; failFast as in app.Config.
 func (p *process) newInstance(s *setup, demo, failFast bool) *instance {
-	logger := p.logger(&s.settings)
+	logger := p.logger(s.settings.LogLevel)
 	with := p.backend(s, demo, logger)
 	keys := newKeys(s, logger)
 	return &instance{

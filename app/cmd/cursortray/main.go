@@ -41,6 +41,8 @@ type commandLine struct {
 	Doctor  doctorCmd  `cmd:"" help:"Check everything that can be wrong, and say how to mend it."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 	Help    helpCmd    `cmd:"" help:"Explain a command, or the settings."`
+
+	ShowVersion kong.VersionFlag `name:"version" hidden:"" help:"Print the version."`
 }
 
 // process is what a command knows of the process it runs in.
@@ -61,6 +63,7 @@ func (p *process) run(args []string) int {
 	p.parser = kong.Must(&commandLine{},
 		kong.Name("cursortray"),
 		kong.Description("Use your Cursor subscription in every editor. The settings: cursortray help settings."),
+		kong.Vars{"version": versionLine()},
 		kong.Writers(p.stdout, p.stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 	)

@@ -49,7 +49,7 @@ func (c *modelsCmd) Run(p *process) error {
 }
 
 func (p *process) askBackend(ctx context.Context, s *setup) ([]control.Model, error) {
-	with := p.backend(s, false, p.logger(&s.settings))
+	with := p.backend(s, false, p.briefLogger(s))
 	models, err := with.backend.Models(ctx)
 	if err := errors.Join(err, with.backend.Close()); err != nil {
 		return nil, err

@@ -165,6 +165,21 @@ func TestPL2_TheProxyRunsWithoutABackend(t *testing.T) {
 	}
 }
 
+// Without a folder for the control socket the proxy still runs.
+func TestPL2_TheProxyRunsWithoutAControlSocket(t *testing.T) {
+	m := newMachine(t)
+	if err := os.WriteFile(filepath.Join(m.home, "run", "cursortray"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"serve", "--demo"}, {"tray", "--demo"}} {
+		s := m.serve(args...)
+		if !strings.Contains(s.stderr.String(), "cannot talk to this one") {
+			t.Errorf("%v does not say so: %s", args, s.stderr)
+		}
+		s.stop()
+	}
+}
+
 func TestServeAnswersThroughTheCLI(t *testing.T) {
 	m := newMachine(t, "CURSORTRAY_API_KEY="+testKey).withAgent(agentsim.Script{})
 	s := m.serve("serve", "--backend", "cli")

@@ -9,8 +9,12 @@ import (
 type versionCmd struct{}
 
 func (versionCmd) Run(p *process) error {
-	_, err := fmt.Fprintf(p.stdout, "cursortray %s (%s)\n", buildVersion(), runtime.Version())
+	_, err := fmt.Fprintln(p.stdout, versionLine())
 	return err
+}
+
+func versionLine() string {
+	return fmt.Sprintf("cursortray %s (%s)", buildVersion(), runtime.Version())
 }
 
 // buildVersion is what the linker was told, else what the Go tool knows.
