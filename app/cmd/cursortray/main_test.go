@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"cursortray/app/config"
 	"cursortray/proxy/cursor/cursorsim/agentsim"
 )
 
@@ -116,9 +117,24 @@ func (m *machine) withAgent(script agentsim.Script) *machine {
 	return m
 }
 
-func (m *machine) configFile() string {
-	return filepath.Join(m.home, "config", "cursortray", "config.toml")
+// dirs are where the program looks, on whatever system this is.
+func (m *machine) dirs() config.Dirs {
+	m.t.Helper()
+	dirs, err := config.Folders(func(name string) string {
+		for _, pair := range m.env {
+			if value, ok := strings.CutPrefix(pair, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return dirs
 }
+
+func (m *machine) configFile() string { return filepath.Join(m.dirs().Config, "config.toml") }
 
 func (m *machine) writeConfig(text string) {
 	m.t.Helper()

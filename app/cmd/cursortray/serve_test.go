@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -168,7 +169,8 @@ func TestPL2_TheProxyRunsWithoutABackend(t *testing.T) {
 // Without a folder for the control socket the proxy still runs.
 func TestPL2_TheProxyRunsWithoutAControlSocket(t *testing.T) {
 	m := newMachine(t)
-	if err := os.WriteFile(filepath.Join(m.home, "run", "cursortray"), nil, 0o600); err != nil {
+	run := m.dirs().Runtime
+	if err := errors.Join(os.MkdirAll(filepath.Dir(run), 0o700), os.WriteFile(run, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"serve", "--demo"}, {"tray", "--demo"}} {
