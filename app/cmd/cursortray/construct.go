@@ -120,7 +120,7 @@ func (p *process) newInstance(s *setup, demo, failFast bool) *instance {
 	}
 }
 
-// copyText puts text on the clipboard. The helper program that does it on
+// copyText puts text on the clipboard. The program that does it on
 // Linux cannot be stopped by ctx; the App waits no longer than ctx for it.
 func copyText(_ context.Context, text string) error {
 	if clipboard.Unsupported {

@@ -23,10 +23,10 @@ func (p *process) runInstance(i *instance, face func(ctx context.Context)) error
 	stopSignals := onSignals(func() { i.app.Do(app.Quit{}) })
 	defer stopSignals()
 
-	var helpers sync.WaitGroup
-	helpers.Go(func() { p.announce(i.app.Watch(ctx)) })
+	var tasks sync.WaitGroup
+	tasks.Go(func() { p.announce(i.app.Watch(ctx)) })
 	if i.holder != nil {
-		helpers.Go(func() {
+		tasks.Go(func() {
 			err := i.holder.Serve(ctx, control.Config{Instance: i.app, Keys: i.keys, Models: i.backend.Models, Logger: i.logger})
 			if err != nil {
 				i.logger.Warn("the control socket broke", "error", err)
@@ -38,7 +38,7 @@ func (p *process) runInstance(i *instance, face func(ctx context.Context)) error
 		err = i.app.Run(ctx)
 	} else {
 		faceCtx, endFace := context.WithCancel(ctx)
-		helpers.Go(func() {
+		tasks.Go(func() {
 			defer endFace()
 			err = i.app.Run(ctx)
 		})
@@ -47,7 +47,7 @@ func (p *process) runInstance(i *instance, face func(ctx context.Context)) error
 	}
 	cancel()
 	i.keys.Close()
-	helpers.Wait()
+	tasks.Wait()
 	return err
 }
 
