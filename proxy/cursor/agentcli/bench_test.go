@@ -12,7 +12,8 @@ import (
 
 // benchLine returns a line with a text of n bytes and some escapes.
 func benchLine(n int) []byte {
-	text := strings.Repeat("word and\n", n/9+1)[:n]
+	const text40 = "word and a line of code := f(x, \"y\", z)\n"
+	text := strings.Repeat(text40, n/len(text40)+1)[:n]
 	return fmt.Appendf(nil, `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":%s}]},"session_id":"c2a7ddf0-3f0b-4d8a-9f5e-6a2f5f3f9d11","timestamp_ms":1790000000120}`, strconv.Quote(text))
 }
 

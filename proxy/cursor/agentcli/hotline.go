@@ -276,14 +276,16 @@ func (s *hotScan) str() (v jsonString, ok bool) {
 	}
 }
 
+// Masks for eight bytes at a time.
+const (
+	ones = 0x0101010101010101
+	tops = 0x8080808080808080
+)
+
 // special returns the offset of the first byte from i on that is a quote, a
 // backslash or a control character, and whether there may be bytes beyond
 // ASCII before it. It looks at eight bytes at a time.
 func special(b []byte, i int) (at int, high bool) {
-	const (
-		ones = 0x0101010101010101
-		tops = 0x8080808080808080
-	)
 	var all uint64
 	for ; i+8 <= len(b); i += 8 {
 		w := binary.LittleEndian.Uint64(b[i:])

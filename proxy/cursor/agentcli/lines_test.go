@@ -111,7 +111,7 @@ func TestCleanLine(t *testing.T) {
 // it is read, whatever stands in them, and its memory is not needed.
 func TestLinesShortened(t *testing.T) {
 	for _, filler := range []string{"x", `\"`, `\\`, `\ud83d\ude00`, "漢", `\\\"`, "{", `\n`} {
-		for _, size := range []int{1, 7, 4096, 1 << 20} {
+		for _, size := range []int{7, 64 << 10} {
 			big := strings.Repeat(filler, 2*longLine/len(filler))
 			in := `{"a":"` + big + `","b":["` + big + `",{"c":"short"}],"usage":7}` + "\n{}\r\n" + big
 			l := newLineReader(&chunkReader{b: []byte(in), size: size})

@@ -49,10 +49,6 @@ func (t *translator) event(e event, yield func(chat.Event, error) bool) bool {
 	return true // sessions and the CLI's own calls are not the client's business
 }
 
-// begun says whether something reached the client, so that the run must not be
-// repeated.
-func (t *translator) begun() bool { return t.shown }
-
 func (t *translator) text(text string, yield func(chat.Event, error) bool) bool {
 	if t.scanner == nil {
 		t.shown = true

@@ -2,6 +2,7 @@ package agentcli
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -10,15 +11,11 @@ import (
 // needs more room, and returns the shortened body. Half a surrogate pair
 // becomes U+FFFD as in encoding/json.
 func unescape(b []byte) []byte {
-	w := 0
-	for i := 0; i < len(b); {
-		if b[i] != '\\' {
-			n := bytes.IndexByte(b[i:], '\\')
-			if n < 0 {
-				n = len(b) - i
-			}
-			w += copy(b[w:], b[i:i+n])
-			i += n
+	i := max(bytes.IndexByte(b, '\\'), 0)
+	w := i
+	for i < len(b) {
+		if n := plainRun(b, w, i); n > 0 {
+			w, i = w+n, i+n
 			continue
 		}
 		if b[i+1] != 'u' {
@@ -31,6 +28,26 @@ func unescape(b []byte) []byte {
 		i += n
 	}
 	return b[:w]
+}
+
+// plainRun moves the bytes from i on, up to the next backslash, down to w and
+// returns how many they were. Runs are short in real text, so this goes by
+// eight bytes and calls nothing.
+func plainRun(b []byte, w, i int) (n int) {
+	for i+n+8 <= len(b) {
+		word := binary.LittleEndian.Uint64(b[i+n:])
+		slash := word ^ ('\\' * ones)
+		if (slash-ones)&^slash&tops != 0 {
+			break
+		}
+		binary.LittleEndian.PutUint64(b[w+n:], word)
+		n += 8
+	}
+	for i+n < len(b) && b[i+n] != '\\' {
+		b[w+n] = b[i+n]
+		n++
+	}
+	return n
 }
 
 // unicodeEscape reads one \u escape, or two that are a surrogate pair.
