@@ -20,7 +20,7 @@ var prefixes = []string{"/v1", "", "/v1/v1"}
 // route is one path: what each method does there, and who may call it.
 type route struct {
 	server  *Server
-	name    string // as in the log; tells aliases apart from nothing else
+	name    string // for the log, the same for all aliases
 	methods map[string]http.HandlerFunc
 	access  access
 }

@@ -87,12 +87,11 @@ func (h *Handler) relay(ctx context.Context, req *chatRequest, encoder *chunks) 
 		if last && !encoder.said && finish.StopText == "" {
 			return emptyAnswer()
 		}
-		err := encoder.send(event)
-		if last {
-			return nil // a client that leaves at the end has all it wanted
-		}
-		if err != nil {
+		if err := encoder.send(event); err != nil {
 			return &chat.Error{Kind: chat.Canceled, Message: "the client has left", Err: err}
+		}
+		if last { // a client that leaves from here on has all it wanted
+			return nil
 		}
 	}
 	return chat.Errorf(chat.BadGateway, "the answer broke off before its end")
