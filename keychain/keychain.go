@@ -18,6 +18,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 )
 
 // Store keeps named secrets. All methods may be called at the same time, and
@@ -42,14 +43,20 @@ type Store interface {
 	Kind() string
 }
 
-// What may be wrong with a store. ErrUnavailable also stands for a store that
-// failed or refused to work in a way that is none of the others.
+// What may be wrong with a store. ErrNotFound is also fs.ErrNotExist.
+// ErrUnavailable also stands for a store that failed or refused to work in a
+// way that is none of the others.
 var (
-	ErrNotFound    = errors.New("not found")
-	ErrLocked      = errors.New("the keychain is locked")
-	ErrUnavailable = errors.New("the store of secrets is not available")
-	ErrCorrupt     = errors.New("the stored value is damaged")
+	ErrNotFound    error = notFound{}
+	ErrLocked            = errors.New("the keychain is locked")
+	ErrUnavailable       = errors.New("the store of secrets is not available")
+	ErrCorrupt           = errors.New("the stored value is damaged")
 )
+
+type notFound struct{}
+
+func (notFound) Error() string        { return "not found" }
+func (notFound) Is(target error) bool { return target == fs.ErrNotExist }
 
 const maxName = 64
 

@@ -3,6 +3,7 @@ package keychain
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"runtime"
 	"strings"
 	"sync"
@@ -37,7 +38,7 @@ func TestSystemStore(t *testing.T) {
 func testStore(t *testing.T, s Store) {
 	t.Helper()
 	ctx := t.Context()
-	if _, err := s.Get(ctx, "login"); !errors.Is(err, ErrNotFound) {
+	if _, err := s.Get(ctx, "login"); !errors.Is(err, ErrNotFound) || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Get of nothing: %v", err)
 	}
 	if err := s.Delete(ctx, "login"); err != nil {

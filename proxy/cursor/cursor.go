@@ -1,0 +1,47 @@
+// Package cursor is the user's Cursor account: logging in with the browser or
+// an API key, keeping the login alive, and the headers and host rules of calls
+// to Cursor. It does not talk to models, and it stores nothing itself: the
+// login lies in the Store it is given.
+//
+// Goroutines: a TokenSource runs at most one, for a read or renewal that
+// several callers wait for; Close waits for its end. Nothing else starts any.
+package cursor
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+)
+
+// Store keeps the login under one name. Its methods may be called at the same
+// time. Get's error matches fs.ErrNotExist when there is none; an interrupted
+// Set leaves the former value or the new one.
+type Store interface {
+	Get(ctx context.Context, name string) ([]byte, error)
+	Set(ctx context.Context, name string, value []byte) error
+	Delete(ctx context.Context, name string) error
+}
+
+// Config is what the account needs from the program.
+type Config struct {
+	// Client carries the proxy and certificate settings. Its time-out and
+	// redirect rules are not used: each call has its own limit, and no answer
+	// may send a token elsewhere.
+	Client *http.Client
+	Hosts  Hosts
+	Store  Store
+	// LockFile is held while the login is renewed or replaced, so that two
+	// processes with one Store take turns. "" means that there is only one.
+	LockFile string
+	// Changed is called after the account was signed in, or signed out by the
+	// user or by Cursor. It must not block. May be nil.
+	Changed func(signedIn bool)
+	Logger  *slog.Logger // nil discards
+}
+
+func (c Config) logger() *slog.Logger {
+	if c.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return c.Logger
+}

@@ -1,0 +1,87 @@
+package cursor
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"cursortray/proxy/chat"
+)
+
+// Codes of the errors of this package. They tell apart what a user has to do.
+const (
+	CodeLoginRequired = "login_required"   // nobody is logged in
+	CodeLoginEnded    = "login_ended"      // Cursor no longer accepts the login
+	CodeLoginDenied   = "login_denied"     // refused in the browser or by Cursor
+	CodeLoginExpired  = "login_expired"    // not confirmed in time
+	CodeUnreadable    = "login_unreadable" // the store of secrets does not give it out
+	CodeNotSaved      = "login_not_saved"  // good until the program ends
+	CodeOffline       = "cursor_unreachable"
+	CodeClock         = "clock_wrong"
+	CodeCertificate   = "certificate_untrusted"
+	CodeServer        = "cursor_fault" // Cursor answered, but with an error of its own
+	CodeKey           = "invalid_cursor_key"
+)
+
+// statusError is an answer of Cursor with another status than 200.
+type statusError struct {
+	status     int
+	html       bool
+	retryAfter time.Duration
+}
+
+func (e *statusError) Error() string {
+	return fmt.Sprintf("Cursor answered with HTTP status %d", e.status)
+}
+
+// final says that Cursor refuses the credentials for good. A page of HTML is
+// not Cursor's API speaking but something in between, such as the log-in page
+// of a hotel, and no reason to give up a login.
+func (e *statusError) final() bool { return (e.status == 401 || e.status == 403) && !e.html }
+
+var errAnswer = errors.New("Cursor's answer has no tokens in it")
+
+func isFinal(err error) bool {
+	var status *statusError
+	return errors.As(err, &status) && status.final()
+}
+
+// withoutURL removes the URL that net/http puts into its errors: the one of a
+// poll has the verifier in it.
+func withoutURL(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return withoutURL(u.Err)
+	}
+	return err
+}
+
+// callError describes a failed call to Cursor to the user.
+func callError(err error) *chat.Error {
+	err = withoutURL(err)
+	var status *statusError
+	var invalid x509.CertificateInvalidError
+	var untrusted *tls.CertificateVerificationError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return chat.AsError(err)
+	case errors.As(err, &status) && status.status == 429:
+		return &chat.Error{Kind: chat.RateLimited, Code: CodeServer, Err: err, RetryAfter: status.retryAfter,
+			Message: "Cursor asks to try again later (HTTP status 429)"}
+	case errors.As(err, &status), errors.Is(err, errAnswer):
+		return &chat.Error{Kind: chat.BadGateway, Code: CodeServer, Err: err,
+			Message: err.Error() + "; try again in a while"}
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return &chat.Error{Kind: chat.BadGateway, Code: CodeClock, Err: err,
+			Message: "Cursor's certificate is not valid today: check the date and time of this computer"}
+	case errors.As(err, &untrusted):
+		return &chat.Error{Kind: chat.BadGateway, Code: CodeCertificate, Err: err,
+			Message: "the certificate of the server that answers for Cursor is not trusted; behind a company proxy, name its certificate in SSL_CERT_FILE"}
+	}
+	return &chat.Error{Kind: chat.BadGateway, Code: CodeOffline, Err: err,
+		Message: "Cursor cannot be reached; check the network connection"}
+}

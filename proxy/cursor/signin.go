@@ -1,0 +1,63 @@
+package cursor
+
+import (
+	"context"
+	"time"
+
+	"cursortray/proxy/chat"
+)
+
+// SignIn stores c as the login and uses it from now on. If it cannot be
+// stored, the error has the code CodeNotSaved and c is good until the program
+// ends: say so to the user.
+func (s *TokenSource) SignIn(ctx context.Context, c Credentials) error {
+	return s.replace(ctx, true, func(ctx context.Context) error {
+		err := s.cfg.Store.Set(ctx, loginName, c.encode())
+		if err == nil {
+			s.adopt(c, c)
+			return nil
+		}
+		seen, _ := s.read(ctx) // a former login that is still there is not newer
+		s.adopt(c, seen)
+		return &chat.Error{Kind: chat.Unavailable, Code: CodeNotSaved, Err: err,
+			Message: "the login lasts until cursortray ends, because it cannot be saved: " + err.Error()}
+	})
+}
+
+// SignOut deletes the login here and in the store; Cursor knows no call that
+// revokes one. If the store fails, the login is gone for this program only and
+// the error has the code CodeNotSaved.
+func (s *TokenSource) SignOut(ctx context.Context) error {
+	return s.replace(ctx, false, func(ctx context.Context) error {
+		err := s.cfg.Store.Delete(ctx, loginName)
+		s.note(func() { s.creds, s.problem, s.seen, s.asked = nil, notLoggedIn(), Credentials{}, time.Now() })
+		if err == nil {
+			return nil
+		}
+		return &chat.Error{Kind: chat.Unavailable, Code: CodeNotSaved, Err: err,
+			Message: "the saved login cannot be deleted: " + err.Error()}
+	})
+}
+
+// replace runs change while neither this nor another process renews or
+// replaces the login.
+func (s *TokenSource) replace(ctx context.Context, signedIn bool, change func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, workLimit)
+	defer cancel()
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return chat.AsError(ctx.Err())
+	}
+	defer func() { <-s.turn }()
+	unlock, failed := s.lockFile(ctx)
+	if failed != nil {
+		return failed
+	}
+	defer unlock()
+	err := change(ctx)
+	if s.cfg.Changed != nil {
+		s.cfg.Changed(signedIn)
+	}
+	return err
+}
