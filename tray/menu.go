@@ -3,6 +3,7 @@ package tray
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"cursortray/app"
 	"cursortray/proxy/chat"
@@ -37,7 +38,7 @@ func Menu(s app.Snapshot) []Item {
 func statusRows(s app.Snapshot) []Item {
 	rows := []Item{text("status", statusTitle(s))}
 	rows = append(rows, problemRows(s)...)
-	rows = append(rows, text("backend", backendTitle(s.Backend)))
+	rows = append(rows, backendRows(s.Backend)...)
 	rows = append(rows, hiddenIf(!s.Demo, text("demo", "Demo: answers are simulated, nothing is real")))
 	return append(rows, hiddenIf(s.Notice.Text == "", text("notice", s.Notice.Text)))
 }
@@ -123,17 +124,17 @@ func problemHeading(err *chat.Error) string {
 	}
 }
 
-func backendTitle(b app.BackendStatus) string {
-	title := "Back-end: " + b.Name
-	switch {
-	case b.Choice != "" && b.Reason != "":
-		title += " (" + b.Choice + ": " + b.Reason + ")"
-	case b.Choice != "":
+// backendRows name what answers, the setting that chose it and why; the reason
+// gets a row of its own where one is too short.
+func backendRows(b app.BackendStatus) []Item {
+	title, reason := "Back-end: "+b.Name, b.Reason
+	if b.Choice != "" {
 		title += " (" + b.Choice + ")"
-	case b.Reason != "":
-		title += " (" + b.Reason + ")"
 	}
-	return title
+	if one := title + " - " + reason; reason != "" && utf8.RuneCountInString(one) <= maxTitle {
+		title, reason = one, ""
+	}
+	return []Item{text("backend", title), hiddenIf(reason == "", text("reason", sentence(reason)))}
 }
 
 func proxyRows(s app.Snapshot) []Item {

@@ -76,7 +76,10 @@ func goldenStates() map[string]app.Snapshot {
 		"demo": with(func(s *app.Snapshot) {
 			s.Demo, s.Backend = true, app.BackendStatus{Name: "simulated Cursor", Choice: "demo"}
 		}),
-		"notice":        with(func(s *app.Snapshot) { s.Notice = app.Notice{Text: "Base URL copied", N: 1} }),
+		"notice": with(func(s *app.Snapshot) { s.Notice = app.Notice{Text: "Base URL copied", N: 1} }),
+		"long-reason": with(func(s *app.Snapshot) {
+			s.Backend.Reason = "the only way to reach Cursor in this version"
+		}),
 		"plain-backend": with(func(s *app.Snapshot) { s.Backend = app.BackendStatus{Name: "cursor-agent"} }),
 	}
 }

@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 	"app/bench":     {},
 	"assets":        {},
 	"assets/draw":   {},
+	"tray/traytest": {},
 	"keychain":      {},
 
 	"proxy":                 {"proxy/chat", "proxy/openai", "proxy/anthropic"},
@@ -54,8 +55,10 @@ var testsMayImport = []string{
 	"proxy/chat",
 	"proxy/chat/chattest",
 	"proxy/sse",
+	"tray/traytest",
 	"proxy/cursor/cursorsim",
 	"proxy/cursor/cursorsim/agentsim",
+	"tray/traytest",
 }
 
 // usedBy lists, per third-party module, the packages whose code may import it:
@@ -70,15 +73,16 @@ var usedBy = map[string][]string{
 	"github.com/alecthomas/kong":       {"app/cmd/cursortray"},
 	"github.com/atotto/clipboard":      {"app/cmd/cursortray"},
 	"github.com/godbus/dbus/v5":        {"tray"},
-	// Two files that only one process may hold: the instance and the key file.
-	"github.com/gofrs/flock":          {"app/control", "keychain"},
+	// Files that only one process may hold: the instance, the key file, the
+	// renewal of the login.
+	"github.com/gofrs/flock":          {"app/control", "keychain", "proxy/cursor"},
 	"github.com/gorilla/mux":          {"proxy"},
 	"github.com/pelletier/go-toml/v2": {"app/config"},
 	"github.com/pkg/browser":          {"app/cmd/cursortray"},
 	"github.com/zalando/go-keyring":   {"keychain"},
 	"golang.org/x/sync":               {},
 	// The rest of the system-call interface, in _GOOS files only.
-	"golang.org/x/sys": {"app", "app/control", "keychain", "proxy/cursor/agentcli", "tray"},
+	"golang.org/x/sys": {"app", "app/control", "keychain", "proxy/cursor", "proxy/cursor/agentcli", "tray"},
 }
 
 // usedByTests lists the third-party modules that any test file may import.
