@@ -126,7 +126,7 @@ func (b *bench) first() error {
 	for _, c := range []struct {
 		streams, rounds int
 		target          float64
-	}{{1, 20, 1.15}, {64, 2, 1.4}} {
+	}{{1, 40, 1.15}, {64, 1, 1.4}} {
 		err := b.pair(script{Mode: "stream", Count: 5, Size: 8}, func(both [2]*server) error {
 			m, err := b.each(both, b.rounds, func(s *server) ([]float64, error) {
 				r, err := b.load(job{URL: s.url, Key: key, Streams: c.streams, Rounds: c.rounds})
