@@ -88,7 +88,7 @@ func replay(t *testing.T, stdout io.Reader, x exit) []event {
 	emit := func(e event) bool { events = append(events, e); return true }
 	p := newParser(redaction{})
 	lines := newLineReader(stdout)
-	lines.brief = p.brief
+	lines.filter = p.filter
 	for {
 		line, err := lines.next()
 		if err != nil {

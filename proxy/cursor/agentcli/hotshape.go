@@ -10,6 +10,8 @@ type hotShapes struct {
 	shapes [2]hotShape // assistant, thinking
 }
 
+func (m *hotShapes) assistant() *hotShape { return &m.shapes[0] }
+
 // hotShape is head, text, tail, digits of the time, end.
 type hotShape struct {
 	head, tail, end []byte
@@ -27,7 +29,7 @@ func (m *hotShapes) scan(line []byte) (hotLine, bool) {
 	s := hotScan{b: line}
 	h, ok := s.line()
 	if ok && h.delta && s.stampAt > s.text.at {
-		shape := &m.shapes[0]
+		shape := m.assistant()
 		if h.thinking {
 			shape = &m.shapes[1]
 		}
@@ -45,12 +47,16 @@ func (shape *hotShape) learn(s *hotScan, h hotLine) {
 	shape.line = hotLine{thinking: h.thinking, delta: h.delta}
 }
 
+// begins reports whether a line has the shape up to its text.
+func (shape *hotShape) begins(line []byte) bool {
+	return len(shape.head) > 0 && bytes.HasPrefix(line, shape.head)
+}
+
 func (shape *hotShape) match(line []byte) (hotLine, bool) {
-	n := len(shape.head)
-	if n == 0 || !bytes.HasPrefix(line, shape.head) {
+	if !shape.begins(line) {
 		return hotLine{}, false
 	}
-	s := hotScan{b: line, i: n - 1} // at the opening quote
+	s := hotScan{b: line, i: len(shape.head) - 1} // at the opening quote
 	text, ok := s.str()
 	if !ok || !validBody(text) {
 		return hotLine{}, false

@@ -17,13 +17,22 @@ const (
 	keepBuffer = 1 << 20 // a buffer beyond this is given up after its long line
 )
 
+// lineFilter takes parts out of one line while it is read.
+type lineFilter interface {
+	// run sees the line so far and changes it in place from offset from on. It
+	// returns the line's new length, and from where it wants to see it again.
+	run(line []byte, from int) (kept, done int)
+	// skipped tells that the line was too long and nobody gets it.
+	skipped()
+}
+
 // lineReader cuts a byte stream into lines at '\n'. Reads may end anywhere,
 // also inside a character. It belongs to one goroutine.
 type lineReader struct {
-	// brief, if set, is asked about each line that has grown long while it is
-	// still being read, and sees its beginning. If it returns true, the long
-	// strings of the line are shortened on the way in.
-	brief func(head []byte) bool
+	// filter, if set, is asked about each line that has grown long while it is
+	// still being read, and sees its beginning. What it returns, if anything,
+	// takes useless parts out of the line on the way in.
+	filter func(head []byte) lineFilter
 
 	r       io.Reader
 	err     error
@@ -34,9 +43,10 @@ type lineReader struct {
 	scanned int // buf[start:scanned] is the line so far
 
 	// State of the line that is being read.
-	length  int  // bytes so far, shortened or not
-	asked   bool // brief was asked
-	shorten *shortener
+	length int  // bytes so far, also those taken out
+	asked  bool // filter was asked
+	active lineFilter
+	done   int // what active has dealt with
 }
 
 func newLineReader(r io.Reader) *lineReader {
@@ -76,8 +86,8 @@ func (l *lineReader) scan() (line []byte, whole bool) {
 		whole = true
 	}
 	l.length += end - l.scanned
-	if l.shorten != nil {
-		end = l.compact(l.scanned, end)
+	if l.active != nil {
+		end = l.reduce(end)
 	}
 	l.scanned = end
 	switch {
@@ -87,13 +97,13 @@ func (l *lineReader) scan() (line []byte, whole bool) {
 		l.scanned = l.start
 		return line, true
 	case l.length > maxLine:
+		l.drop()
 		l.buf = l.buf[:l.start]
 		l.scanned = l.start
-	case l.length > longLine && !l.asked && l.brief != nil:
+	case l.length > longLine && !l.asked && l.filter != nil:
 		l.asked = true
-		if l.brief(l.buf[l.start:end]) {
-			l.shorten = new(shortener)
-			l.scanned = l.compact(l.start, end)
+		if l.active = l.filter(l.buf[l.start:end]); l.active != nil {
+			l.scanned = l.reduce(end)
 		}
 	}
 	return nil, false
@@ -103,20 +113,34 @@ func (l *lineReader) scan() (line []byte, whole bool) {
 func (l *lineReader) cut(end int) []byte {
 	line := l.buf[l.start:end]
 	tooLong := l.length > maxLine
-	l.start = end
-	l.length, l.asked, l.shorten = 0, false, nil
 	if tooLong {
 		l.skipped++
+		l.drop()
+	}
+	l.start = end
+	l.length, l.asked, l.active, l.done = 0, false, nil, 0
+	if tooLong {
 		return nil
 	}
 	return trimCR(line)
 }
 
-// compact shortens buf[from:to] and returns its new end.
-func (l *lineReader) compact(from, to int) int {
-	end := from + l.shorten.run(l.buf[from:to])
-	l.buf = append(l.buf[:end], l.buf[to:]...)
-	return end
+// drop ends the filter of a line that is given up.
+func (l *lineReader) drop() {
+	if l.active != nil {
+		l.active.skipped()
+		l.active = nil
+	}
+}
+
+// reduce runs the filter on the line, which ends at end, and returns its new
+// end.
+func (l *lineReader) reduce(end int) int {
+	kept, done := l.active.run(l.buf[l.start:end], l.done)
+	l.done = done
+	kept += l.start
+	l.buf = append(l.buf[:kept], l.buf[end:]...)
+	return kept
 }
 
 // fill reads once, behind what is already there.

@@ -115,7 +115,12 @@ func TestLinesShortened(t *testing.T) {
 			big := strings.Repeat(filler, 2*longLine/len(filler))
 			in := `{"a":"` + big + `","b":["` + big + `",{"c":"short"}],"usage":7}` + "\n{}\r\n" + big
 			l := newLineReader(&chunkReader{b: []byte(in), size: size})
-			l.brief = func(head []byte) bool { return bytes.HasPrefix(head, []byte(`{"a"`)) }
+			l.filter = func(head []byte) lineFilter {
+				if bytes.HasPrefix(head, []byte(`{"a"`)) {
+					return new(shortener)
+				}
+				return nil
+			}
 			line, err := l.next()
 			if err != nil || len(line) > longLine+size+lineBuffer+2*maxString {
 				t.Fatalf("%d bytes, %v", len(line), err)
@@ -148,7 +153,7 @@ func FuzzShortener(f *testing.F) {
 			var out []byte
 			for b := []byte(in); len(b) > 0; {
 				n := min(size, len(b))
-				out = append(out, b[:s.run(b[:n])]...)
+				out = append(out, b[:s.shorten(b[:n])]...)
 				b = b[n:]
 			}
 			if json.Valid([]byte(in)) && !json.Valid(out) {

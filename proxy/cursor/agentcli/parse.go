@@ -19,6 +19,7 @@ type parser struct {
 
 	hide     redaction
 	shapes   hotShapes
+	repeat   *repeatFilter // of the next line
 	tracker  MixedDeltaTracker
 	session  string
 	spoke    bool // text, thinking or a call was issued
@@ -40,6 +41,12 @@ func (p *parser) line(line []byte, emit func(event) bool) bool {
 	if p.over {
 		return false
 	}
+	if r := p.repeat; r != nil {
+		p.repeat = nil
+		if r.n > 0 {
+			return p.repeated(line, r, emit)
+		}
+	}
 	if h, ok := p.shapes.scan(line); ok && (p.session != "" || len(h.session) == 0) {
 		return p.hot(h, emit)
 	}
@@ -56,13 +63,20 @@ func (p *parser) end(x exit, emit func(event) bool) {
 	emit(event{kind: evError, fail: p.endFailure(x)})
 }
 
-// brief says of a long line, by its beginning, whether its long strings are of
-// no use: the echo of the prompt, the results of the CLI's own tools, and the
-// final repetition of an answer that was issued. It is for lineReader.brief.
-func (p *parser) brief(head []byte) bool {
+// filter is for lineReader.filter. It drops what is of no use in long lines:
+// the echo of the prompt, the results of the CLI's own tools, and the final
+// repetitions of an answer that was issued.
+func (p *parser) filter(head []byte) lineFilter {
 	starts := func(s string) bool { return bytes.HasPrefix(head, []byte(s)) }
-	return starts(`{"type":"user",`) || starts(`{"type":"tool_call","subtype":"completed",`) ||
-		starts(`{"type":"result",`) && p.tracker.text.all.size > 0
+	issued := p.tracker.text.all.size
+	switch {
+	case starts(`{"type":"user",`), starts(`{"type":"tool_call","subtype":"completed",`), starts(`{"type":"result",`) && issued > 0:
+		return new(shortener)
+	case issued > p.tracker.text.start && p.shapes.assistant().begins(head):
+		p.repeat = &repeatFilter{seg: &p.tracker.text, head: len(p.shapes.assistant().head)}
+		return p.repeat
+	}
+	return nil
 }
 
 // working says whether a call of the CLI's own tools is under way, so that

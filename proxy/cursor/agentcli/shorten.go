@@ -15,8 +15,16 @@ type shortener struct {
 
 const kindByte = -1 // the byte behind a backslash comes next
 
-// run shortens b in place and returns how much is left of it.
-func (s *shortener) run(b []byte) int {
+func (s *shortener) skipped() {}
+
+// run implements lineFilter.
+func (s *shortener) run(line []byte, from int) (kept, done int) {
+	kept = from + s.shorten(line[from:])
+	return kept, kept
+}
+
+// shorten works in place and returns how much of b is left.
+func (s *shortener) shorten(b []byte) int {
 	w := 0
 	for i := 0; i < len(b); i++ {
 		if s.dropping && s.escape == 0 {

@@ -3,6 +3,7 @@ package agentcli
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // MixedDeltaTracker turns the CLI's mixture of text fragments and repeated
@@ -111,4 +112,17 @@ func (l *byteLog) holds(from int, v []byte) bool {
 		v, from = v[n:], from+n
 	}
 	return true
+}
+
+// slice returns a copy of n bytes from offset from on.
+func (l *byteLog) slice(from, n int) string {
+	var b strings.Builder
+	b.Grow(n)
+	for i, piece := range l.pieces {
+		start := l.ends[i] - cap(piece)
+		if lo, hi := max(from-start, 0), min(from+n-start, len(piece)); lo < hi {
+			b.Write(piece[lo:hi])
+		}
+	}
+	return b.String()
 }
