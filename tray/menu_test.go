@@ -238,12 +238,6 @@ func TestMenuHasTheSameRowsInEveryState(t *testing.T) {
 	}
 }
 
-func TestEscapeKeepsMarks(t *testing.T) {
-	if got := escape("gpt_5 __x"); got != "gpt__5 ____x" && got != "gpt_5 __x" {
-		t.Errorf("escape gave %q", got)
-	}
-}
-
 func TestWrap(t *testing.T) {
 	for _, c := range []struct {
 		in   string

@@ -58,7 +58,6 @@ var testsMayImport = []string{
 	"tray/traytest",
 	"proxy/cursor/cursorsim",
 	"proxy/cursor/cursorsim/agentsim",
-	"tray/traytest",
 }
 
 // usedBy lists, per third-party module, the packages whose code may import it:
