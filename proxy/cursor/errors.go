@@ -43,7 +43,7 @@ func (e *statusError) Error() string {
 // of a hotel, and no reason to give up a login.
 func (e *statusError) final() bool { return (e.status == 401 || e.status == 403) && !e.html }
 
-var errAnswer = errors.New("Cursor's answer has no tokens in it")
+var errAnswer = errors.New("the answer of Cursor has no tokens in it")
 
 func isFinal(err error) bool {
 	var status *statusError
