@@ -57,7 +57,7 @@ func watchHost(ctx context.Context, conn *dbus.Conn, logger *slog.Logger) {
 			if !here && !said {
 				said = true
 				logger.Warn("nothing on this desktop shows tray icons (GNOME needs the AppIndicator extension); the proxy runs without one, " +
-					"`cursortray status` shows it, Ctrl-C or SIGTERM ends it")
+					"`cursortray status` shows it, `cursortray quit` ends it")
 			}
 		case <-ctx.Done():
 			return

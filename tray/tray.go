@@ -70,7 +70,7 @@ func awaitDesktop(ctx context.Context, snapshots <-chan app.Snapshot, latest app
 		}
 		if !said {
 			said = true
-			logger.Warn("there is no tray, the proxy runs without an icon; `cursortray status` shows it, Ctrl-C or SIGTERM ends it",
+			logger.Warn("there is no tray, the proxy runs without an icon; `cursortray status` shows it, `cursortray quit` ends it",
 				"reason", err)
 		}
 		for waiting := true; waiting; {

@@ -35,7 +35,7 @@ func Until(t testing.TB, what string, cond func() bool) {
 	}
 }
 
-// Bus is a session bus of its own, with nothing on it that starts by itself.
+// Bus is a session bus of its own.
 type Bus struct {
 	Address string
 
@@ -43,8 +43,20 @@ type Bus struct {
 	once sync.Once
 }
 
-// StartBus starts a bus that ends with the test.
-func StartBus(t testing.TB, services ...string) *Bus {
+// BusConfig is what a bus may start by itself.
+type BusConfig struct {
+	Services []string // folders with .service files
+	Env      []string // the environment of what is started
+}
+
+// StartBus starts a bus that starts nothing by itself and ends with the test.
+func StartBus(t testing.TB) *Bus {
+	t.Helper()
+	return StartBusWith(t, BusConfig{})
+}
+
+// StartBusWith starts a bus that ends with the test.
+func StartBusWith(t testing.TB, cfg BusConfig) *Bus {
 	t.Helper()
 	// Not t.TempDir: the path of a socket has at most 107 bytes.
 	dir, err := os.MkdirTemp("", "bus")
@@ -53,11 +65,11 @@ func StartBus(t testing.TB, services ...string) *Bus {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	config := filepath.Join(dir, "bus.conf")
-	if err := os.WriteFile(config, []byte(busConfig(dir, services)), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(busConfig(dir, cfg.Services)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("dbus-daemon", "--config-file="+config, "--nofork", "--nosyslog", "--print-address")
-	cmd.Stderr = os.Stderr
+	cmd.Env = append(os.Environ(), cfg.Env...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
