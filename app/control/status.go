@@ -96,7 +96,10 @@ func statusOf(s app.Snapshot) Status {
 func ModelsOf(models []chat.Model) []Model {
 	list := []Model{} // an empty list is [] in JSON
 	for _, m := range models {
-		list = append(list, Model(m))
+		list = append(list, Model{
+			ID: m.ID, Name: m.Name, ContextWindow: m.ContextWindow, MaxOutput: m.MaxOutput,
+			Images: m.Images, Reasoning: m.Reasoning, Default: m.Default,
+		})
 	}
 	return list
 }

@@ -226,4 +226,16 @@ type Model struct {
 	Images        bool   // takes pictures
 	Reasoning     bool   // yields ReasoningDelta
 	Default       bool   // what the account uses when it names none
+
+	// Group is the ID of the plain entry that this one is a variant of, its own
+	// for the plain one; "" when the back-end does not group.
+	Group string
+	// MaxContextWindow is the largest window that another entry of the group
+	// has, in tokens; 0 when there is none above ContextWindow, or not known.
+	MaxContextWindow int
+	Aliases          []string // other names that a request may use
+	Price            *Price   // nil when not known, which is not free
 }
+
+// Price holds exact decimal numbers of dollars per token; "" is not known.
+type Price struct{ Input, Output, CacheRead, CacheWrite string }

@@ -155,7 +155,11 @@ func TestRefuse(t *testing.T) {
 func TestGoldenModels(t *testing.T) {
 	b := chattest.New()
 	b.SetModels([]chat.Model{
-		{ID: "claude-x", Name: "Claude X", ContextWindow: 200000, MaxOutput: 64000, Images: true, Reasoning: true, Default: true},
+		{ID: "claude-x", Name: "Claude X", ContextWindow: 200000, MaxOutput: 64000, Images: true, Reasoning: true, Default: true,
+			Group: "claude-x", MaxContextWindow: 1000000, Aliases: []string{"x-claude"},
+			Price: &chat.Price{Input: "0.000004", Output: "0.00002", CacheRead: "0.0000002", CacheWrite: "0.000005"}},
+		{ID: "half", Name: "Half", Price: &chat.Price{Input: "0.000002", Output: "0.000006"}},
+		{ID: "unpriced", Name: "Unpriced", Price: &chat.Price{}},
 		{ID: "vendor/odd:name", Name: "Odd"},
 	}, nil)
 	h := newHandler(b)
@@ -174,10 +178,25 @@ func TestGoldenModels(t *testing.T) {
 	get("list-for-claude-code", http.Header{"Anthropic-Version": {"2023-06-01"}}, h.Models)
 	get("one", nil, one("vendor/odd:name"))
 	get("one-by-alias", nil, one("anthropic.claude-x"))
+	get("one-by-other-name", nil, one("anthropic.x-claude"))
 	get("unknown", nil, one("nothing"))
 	b.SetModels(nil, nil)
 	get("none", nil, h.Models)
 	b.SetModels(nil, chat.Errorf(chat.LoginRequired, "Sign in from the tray menu."))
 	get("error", nil, h.Models)
 	get("error-one", nil, one("x"))
+}
+
+// A list that changes with each start makes clients store it again and again.
+func TestModelsDoNotChangeBetweenStarts(t *testing.T) {
+	var lists []string
+	for _, year := range []int{2026, 2030} {
+		h := New(Config{Backend: chattest.New(), Now: func() time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC) }})
+		w := httptest.NewRecorder()
+		h.Models(w, httptest.NewRequest("GET", "/v1/models", nil))
+		lists = append(lists, w.Body.String())
+	}
+	if lists[0] != lists[1] {
+		t.Errorf("first %s\nthen  %s", lists[0], lists[1])
+	}
 }

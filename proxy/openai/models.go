@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,10 @@ const aliasPrefix = "anthropic."
 
 // plainModel returns the id behind an alias.
 func plainModel(id string) string { return strings.TrimPrefix(id, aliasPrefix) }
+
+// modelsSince is when every model is said to have been created. Nobody knows it,
+// and clients that compare lists want the same value at every start.
+var modelsSince = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // modelEntry is one model in the forms of all readers at once. Unknown figures
 // are left out: 0 would read as "free" or "no context".
@@ -34,6 +39,7 @@ type modelEntry struct {
 	Name                string       `json:"name"`
 	ContextLength       int          `json:"context_length,omitempty"`
 	Architecture        architecture `json:"architecture"`
+	Pricing             *pricing     `json:"pricing,omitempty"`
 	TopProvider         *topProvider `json:"top_provider,omitempty"`
 	SupportedParameters []string     `json:"supported_parameters"`
 	// LiteLLM and Anthropic
@@ -51,6 +57,14 @@ type architecture struct {
 	Modality         string   `json:"modality"`
 }
 
+// pricing is in dollars per token, as decimal texts.
+type pricing struct {
+	Prompt          string `json:"prompt,omitempty"`
+	Completion      string `json:"completion,omitempty"`
+	InputCacheRead  string `json:"input_cache_read,omitempty"`
+	InputCacheWrite string `json:"input_cache_write,omitempty"`
+}
+
 type topProvider struct {
 	ContextLength       int `json:"context_length,omitempty"`
 	MaxCompletionTokens int `json:"max_completion_tokens,omitempty"`
@@ -65,10 +79,10 @@ type modelList struct {
 }
 
 // entry describes m under the given id, which may be an alias.
-func (h *Handler) entry(id string, m chat.Model) modelEntry {
+func entry(id string, m chat.Model) modelEntry {
 	e := modelEntry{
-		ID: id, Object: "model", Created: h.since.Unix(), OwnedBy: "cursor",
-		Type: "model", DisplayName: m.Name, CreatedAt: h.since.UTC().Format(time.RFC3339),
+		ID: id, Object: "model", Created: modelsSince.Unix(), OwnedBy: "cursor",
+		Type: "model", DisplayName: m.Name, CreatedAt: modelsSince.Format(time.RFC3339),
 		Name: m.Name, ContextLength: m.ContextWindow,
 		Architecture: architecture{
 			InputModalities: []string{"text"}, OutputModalities: []string{"text"}, Modality: "text->text",
@@ -87,6 +101,11 @@ func (h *Handler) entry(id string, m chat.Model) modelEntry {
 	if m.ContextWindow > 0 || m.MaxOutput > 0 {
 		e.TopProvider = &topProvider{ContextLength: m.ContextWindow, MaxCompletionTokens: m.MaxOutput}
 	}
+	if p := m.Price; p != nil && *p != (chat.Price{}) {
+		e.Pricing = &pricing{
+			Prompt: p.Input, Completion: p.Output, InputCacheRead: p.CacheRead, InputCacheWrite: p.CacheWrite,
+		}
+	}
 	return e
 }
 
@@ -100,12 +119,12 @@ func (h *Handler) Models(w http.ResponseWriter, r *http.Request) {
 	}
 	list := modelList{Object: "list", Data: []modelEntry{}}
 	for _, m := range models {
-		list.Data = append(list.Data, h.entry(m.ID, m))
+		list.Data = append(list.Data, entry(m.ID, m))
 	}
 	if r.Header.Get("Anthropic-Version") != "" {
 		for _, m := range models {
 			if !strings.HasPrefix(m.ID, "claude") && !strings.HasPrefix(m.ID, "anthropic") {
-				list.Data = append(list.Data, h.entry(aliasPrefix+m.ID, m))
+				list.Data = append(list.Data, entry(aliasPrefix+m.ID, m))
 			}
 		}
 	}
@@ -122,18 +141,32 @@ func (h *Handler) Model(w http.ResponseWriter, r *http.Request, id string) {
 		WriteError(w, r, err)
 		return
 	}
-	for _, candidate := range []string{id, plainModel(id)} {
-		for _, m := range models {
-			if m.ID == candidate {
-				writeModels(w, r, h.entry(id, m))
-				return
-			}
-		}
+	if m := findModel(models, id); m != nil {
+		writeModels(w, r, entry(id, *m))
+		return
 	}
 	WriteError(w, r, &chat.Error{
 		Kind: chat.NotFound, Param: "model",
 		Message: "there is no model " + quoteShort(id) + "; GET /v1/models lists them",
 	})
+}
+
+// findModel looks for the id as it is before its plain form, and for the ids
+// of the list before the other names of its models.
+func findModel(models []chat.Model, id string) *chat.Model {
+	for _, candidate := range []string{id, plainModel(id)} {
+		for i := range models {
+			if models[i].ID == candidate {
+				return &models[i]
+			}
+		}
+		for i := range models {
+			if slices.Contains(models[i].Aliases, candidate) {
+				return &models[i]
+			}
+		}
+	}
+	return nil
 }
 
 // models asks the back-end; a panic there becomes an error.

@@ -41,7 +41,6 @@ type Handler struct {
 	log       *slog.Logger
 	now       func() time.Time
 	done      func(context.Context, Outcome)
-	since     time.Time // when models are said to have been created
 	unknown   unknownFields
 }
 
@@ -63,7 +62,6 @@ func New(cfg Config) *Handler {
 	if h.done == nil {
 		h.done = func(context.Context, Outcome) {}
 	}
-	h.since = h.now()
 	return h
 }
 
