@@ -62,7 +62,11 @@ func TestLongRepetition(t *testing.T) {
 				expect = append(lines[:2:2], lines[3:]...)
 			}
 			want := joined(canonical(unfiltered(expect)))
-			for _, size := range []int{61, 1 << 20} {
+			sizes := []int{61, 1 << 20}
+			if len(expect) < len(lines) {
+				sizes = sizes[1:] // tens of megabytes
+			}
+			for _, size := range sizes {
 				got := joined(canonical(replay(t, &chunkReader{b: []byte(strings.Join(lines, "\n")), size: size}, exit{})))
 				if !cmp.Equal(want, got) {
 					t.Fatalf("reads of %d bytes: %.3000s", size, cmp.Diff(want, got))
