@@ -65,8 +65,9 @@ type RequestContext struct {
 	CustomSubagents []*CustomSubagent `protobuf:"bytes,22,rep,name=custom_subagents,json=customSubagents,proto3" json:"custom_subagents,omitempty"`
 	// Tools described in files; unset in a proxy.
 	McpFileSystemOptions *McpFileSystemOptions `protobuf:"bytes,23,opt,name=mcp_file_system_options,json=mcpFileSystemOptions,proto3" json:"mcp_file_system_options,omitempty"`
-	// Cursor's web fetch; false in a proxy.
-	WebFetchEnabled bool `protobuf:"varint,24,opt,name=web_fetch_enabled,json=webFetchEnabled,proto3" json:"web_fetch_enabled,omitempty"`
+	// Cursor's web fetch; false in a proxy, and sent as false: hence the explicit
+	// presence.
+	WebFetchEnabled *bool `protobuf:"varint,24,opt,name=web_fetch_enabled,json=webFetchEnabled,proto3,oneof" json:"web_fetch_enabled,omitempty"`
 	// Text that hooks added.
 	HooksAdditionalContext string `protobuf:"bytes,25,opt,name=hooks_additional_context,json=hooksAdditionalContext,proto3" json:"hooks_additional_context,omitempty"`
 	// Skills; empty in a proxy.
@@ -247,8 +248,8 @@ func (x *RequestContext) GetMcpFileSystemOptions() *McpFileSystemOptions {
 }
 
 func (x *RequestContext) GetWebFetchEnabled() bool {
-	if x != nil {
-		return x.WebFetchEnabled
+	if x != nil && x.WebFetchEnabled != nil {
+		return *x.WebFetchEnabled
 	}
 	return false
 }
@@ -1971,7 +1972,7 @@ var File_cursorpb_context_proto protoreflect.FileDescriptor
 
 const file_cursorpb_context_proto_rawDesc = "" +
 	"\n" +
-	"\x16cursorpb/context.proto\x12\bagent.v1\"\x82\x12\n" +
+	"\x16cursorpb/context.proto\x12\bagent.v1\"\x9d\x12\n" +
 	"\x0eRequestContext\x12*\n" +
 	"\x05rules\x18\x02 \x03(\v2\x14.agent.v1.CursorRuleR\x05rules\x12-\n" +
 	"\x03env\x18\x04 \x01(\v2\x1b.agent.v1.RequestContextEnvR\x03env\x12I\n" +
@@ -1991,8 +1992,8 @@ const file_cursorpb_context_proto_rawDesc = "" +
 	"\rfile_contents\x18\x14 \x03(\v2*.agent.v1.RequestContext.FileContentsEntryR\ffileContents\x123\n" +
 	"\x13user_intent_summary\x18\x15 \x01(\tH\x06R\x11userIntentSummary\x88\x01\x01\x12C\n" +
 	"\x10custom_subagents\x18\x16 \x03(\v2\x18.agent.v1.CustomSubagentR\x0fcustomSubagents\x12U\n" +
-	"\x17mcp_file_system_options\x18\x17 \x01(\v2\x1e.agent.v1.McpFileSystemOptionsR\x14mcpFileSystemOptions\x12*\n" +
-	"\x11web_fetch_enabled\x18\x18 \x01(\bR\x0fwebFetchEnabled\x128\n" +
+	"\x17mcp_file_system_options\x18\x17 \x01(\v2\x1e.agent.v1.McpFileSystemOptionsR\x14mcpFileSystemOptions\x12/\n" +
+	"\x11web_fetch_enabled\x18\x18 \x01(\bH\aR\x0fwebFetchEnabled\x88\x01\x01\x128\n" +
 	"\x18hooks_additional_context\x18\x19 \x01(\tR\x16hooksAdditionalContext\x127\n" +
 	"\fagent_skills\x18\x1d \x03(\v2\x14.agent.v1.AgentSkillR\vagentSkills\x123\n" +
 	"\x16git_repo_info_complete\x18! \x01(\bR\x13gitRepoInfoComplete\x12O\n" +
@@ -2016,7 +2017,8 @@ const file_cursorpb_context_proto_rawDesc = "" +
 	"\v_cloud_ruleB\x15\n" +
 	"\x13_web_search_enabledB$\n" +
 	"\"_repository_info_should_query_prodB\x16\n" +
-	"\x14_user_intent_summary\"\x86\x02\n" +
+	"\x14_user_intent_summaryB\x14\n" +
+	"\x12_web_fetch_enabled\"\x86\x02\n" +
 	"\n" +
 	"CursorRule\x12\x1b\n" +
 	"\tfull_path\x18\x01 \x01(\tR\bfullPath\x12\x18\n" +

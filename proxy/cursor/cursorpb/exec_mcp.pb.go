@@ -310,7 +310,7 @@ type McpSuccess struct {
 	// The tool itself reports a failure.
 	IsError bool `protobuf:"varint,2,opt,name=is_error,json=isError,proto3" json:"is_error,omitempty"`
 	// An encoded google.protobuf.Struct.
-	StructuredContent []byte `protobuf:"bytes,3,opt,name=structured_content,json=structuredContent,proto3" json:"structured_content,omitempty"`
+	StructuredContent []byte `protobuf:"bytes,3,opt,name=structured_content,json=structuredContent,proto3,oneof" json:"structured_content,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -2211,12 +2211,13 @@ const file_cursorpb_exec_mcp_proto_rawDesc = "" +
 	"\x0etool_not_found\x18\x05 \x01(\v2\x19.agent.v1.McpToolNotFoundH\x00R\ftoolNotFound\x12G\n" +
 	"\x10server_not_found\x18\x06 \x01(\v2\x1b.agent.v1.McpServerNotFoundH\x00R\x0eserverNotFound\x123\n" +
 	"\bapproved\x18\a \x01(\v2\x15.agent.v1.McpApprovedH\x00R\bapprovedB\b\n" +
-	"\x06result\"\x94\x01\n" +
+	"\x06result\"\xb0\x01\n" +
 	"\n" +
 	"McpSuccess\x12<\n" +
 	"\acontent\x18\x01 \x03(\v2\".agent.v1.McpToolResultContentItemR\acontent\x12\x19\n" +
-	"\bis_error\x18\x02 \x01(\bR\aisError\x12-\n" +
-	"\x12structured_content\x18\x03 \x01(\fR\x11structuredContent\"\x88\x01\n" +
+	"\bis_error\x18\x02 \x01(\bR\aisError\x122\n" +
+	"\x12structured_content\x18\x03 \x01(\fH\x00R\x11structuredContent\x88\x01\x01B\x15\n" +
+	"\x13_structured_content\"\x88\x01\n" +
 	"\x18McpToolResultContentItem\x12.\n" +
 	"\x04text\x18\x01 \x01(\v2\x18.agent.v1.McpTextContentH\x00R\x04text\x121\n" +
 	"\x05image\x18\x02 \x01(\v2\x19.agent.v1.McpImageContentH\x00R\x05imageB\t\n" +
@@ -2457,6 +2458,7 @@ func file_cursorpb_exec_mcp_proto_init() {
 		(*McpResult_ServerNotFound)(nil),
 		(*McpResult_Approved)(nil),
 	}
+	file_cursorpb_exec_mcp_proto_msgTypes[2].OneofWrappers = []any{}
 	file_cursorpb_exec_mcp_proto_msgTypes[3].OneofWrappers = []any{
 		(*McpToolResultContentItem_Text)(nil),
 		(*McpToolResultContentItem_Image)(nil),
