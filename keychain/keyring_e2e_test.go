@@ -62,7 +62,7 @@ func readTwice(ctx context.Context, s Store) error {
 	start := time.Now()
 	_, err := s.Get(limited, "login")
 	took := time.Since(start)
-	fmt.Println(errors.Is(err, ErrLocked), errors.Is(err, ErrUnavailable), took > 1900*time.Millisecond && took < 4*time.Second)
+	fmt.Println(errors.Is(err, ErrLocked), errors.Is(err, ErrUnavailable), took > 1900*time.Millisecond && took < 10*time.Second)
 	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	remedyLocked = "unlock it in your password manager or by logging in to the desktop again, then try again"
+	remedyLocked = "unlock it, or make a keyring if there is none, in your password manager or by logging in to the desktop again, then try again"
 	remedyAbsent = "start a Secret Service such as gnome-keyring, KWallet or KeePassXC, or choose another token_store"
 )
 
