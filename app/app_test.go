@@ -9,8 +9,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -186,7 +188,14 @@ func TestPL1_BusyPortIsNamedAndTakenWhenFree(t *testing.T) {
 		t.Fatal(err)
 	}
 	addr := other.Addr().String()
-	r := newRig(t, func(c *Config) { c.Addr = addr })
+	var attempts atomic.Int32
+	r := newRig(t, func(c *Config) {
+		c.Addr = addr
+		c.Listen = func(addr string) (net.Listener, error) {
+			defer attempts.Add(1)
+			return net.Listen("tcp", addr)
+		}
+	})
 	s := r.in(t, Blocked)
 	if want := fmt.Sprintf("port %d is used by ", portOf(addr)); !strings.HasPrefix(s.Proxy.Problem, want) {
 		t.Errorf("problem %q", s.Proxy.Problem)
@@ -195,6 +204,9 @@ func TestPL1_BusyPortIsNamedAndTakenWhenFree(t *testing.T) {
 		t.Errorf("problems %v", p)
 	}
 	r.Do(StartProxy{})
+	for attempts.Load() < 2 {
+		runtime.Gosched()
+	}
 	r.until(t, "still busy", func(s Snapshot) bool { return s.Proxy.State == Blocked && s.Proxy.Addr == addr })
 	other.Close()
 	r.Do(StartProxy{})
@@ -336,12 +348,13 @@ func TestEndOfContextQuits(t *testing.T) {
 }
 
 func TestStopBeforeRunStartsNothing(t *testing.T) {
-	a := New(Config{Addr: "127.0.0.1:0", Backend: chattest.New(), Keys: &fakeKeys{}})
+	a := New(Config{
+		Addr: "127.0.0.1:0", Backend: chattest.New(), Keys: &fakeKeys{},
+		Listen: func(string) (net.Listener, error) { t.Error("it listens"); return nil, errors.New("no") },
+	})
 	a.Do(StopProxy{})
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(t.Context()) }()
-	r := &rig{App: a}
-	r.until(t, "stopped", func(s Snapshot) bool { return s.Proxy.State == Stopped })
 	a.Do(Quit{})
 	if err := <-ended; err != nil {
 		t.Error(err)

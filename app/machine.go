@@ -45,8 +45,15 @@ func newMachine(a *App, life context.Context) *machine {
 	return m
 }
 
+// begin starts the proxy, unless what was asked for before Run says otherwise.
 func (m *machine) begin() {
-	m.startProxy()
+	m.server.want = true
+	for _, step := range m.app.inbox.take() {
+		step(m)
+	}
+	if m.server.want {
+		m.startProxy()
+	}
 	m.check()
 	m.readKey()
 }

@@ -103,6 +103,7 @@ func (m *machine) served(err error) {
 	asked := m.snap.Proxy.State == Stopping
 	m.server.stop()
 	m.server.conns = nil
+	m.app.setActive(0) // a server that gave up on a request does not say so
 	switch {
 	case !asked:
 		if err == nil {

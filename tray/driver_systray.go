@@ -28,7 +28,7 @@ func newDriver(logger *slog.Logger) driver {
 	return &library{log: logger, rows: make(map[string]*systray.MenuItem), over: make(chan struct{})}
 }
 
-func (l *library) loop(ready, gone func()) (err error) {
+func (l *library) loop(ready, gone func()) error {
 	// The library talks to the standard logger alone, for each thing that we
 	// have said in words of our own.
 	old := log.Writer()
@@ -38,16 +38,29 @@ func (l *library) loop(ready, gone func()) (err error) {
 		close(l.over)
 		l.taps.Wait()
 	}()
-	// Version 1.12.2 panics in its end when the bus went away between our
-	// look at it and its own.
+	return contain(func() {
+		beforeLoop()
+		systray.Run(ready, gone)
+	})
+}
+
+// contain turns a panic of the library into an error. Version 1.12.2 panics
+// when it sets an icon on a bus that is gone, and at its end when the bus went
+// away between our look at it and its own.
+func contain(f func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the tray library panicked: %v", p)
 		}
 	}()
-	beforeLoop()
-	systray.Run(ready, gone)
+	f()
 	return nil
+}
+
+func (l *library) try(f func()) {
+	if err := contain(f); err != nil {
+		l.log.Debug("the tray is not up to date", "error", err)
+	}
 }
 
 func (l *library) build(items []Item, click func(key string)) {
@@ -107,18 +120,22 @@ func (l *library) apply(changes []change) {
 		if row == nil {
 			continue // a separator
 		}
-		if c.title {
-			row.SetTitle(escape(c.item.Title))
-		}
-		if c.enabled {
-			set(c.item.Enabled, row.Enable, row.Disable)
-		}
-		if c.checked {
-			set(c.item.Checked, row.Check, row.Uncheck)
-		}
-		if c.hidden {
-			set(c.item.Hidden, row.Hide, row.Show)
-		}
+		l.try(func() { c.to(row) })
+	}
+}
+
+func (c change) to(row *systray.MenuItem) {
+	if c.title {
+		row.SetTitle(escape(c.item.Title))
+	}
+	if c.enabled {
+		set(c.item.Enabled, row.Enable, row.Disable)
+	}
+	if c.checked {
+		set(c.item.Checked, row.Check, row.Uncheck)
+	}
+	if c.hidden {
+		set(c.item.Hidden, row.Hide, row.Show)
 	}
 }
 
@@ -134,8 +151,10 @@ func (l *library) setLook(k look) {
 	if !l.built && !earlyLook {
 		return
 	}
-	setIcon(assets.TrayIcon(k.state, k.panel))
-	systray.SetTooltip(k.tooltip)
+	l.try(func() {
+		setIcon(assets.TrayIcon(k.state, k.panel))
+		systray.SetTooltip(k.tooltip)
+	})
 }
 
 func (l *library) quit() { systray.Quit() }

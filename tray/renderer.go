@@ -102,7 +102,7 @@ func (r *renderer) build() {
 func (r *renderer) follow(snapshots <-chan app.Snapshot, desk *desktop) {
 	pacer := time.NewTimer(0)
 	defer pacer.Stop()
-	ready, paused, lost := r.ready, true, desk.lost
+	ready, paused := r.ready, true
 	fresh := r.latest
 	for {
 		select {
@@ -116,10 +116,12 @@ func (r *renderer) follow(snapshots <-chan app.Snapshot, desk *desktop) {
 			paused = false
 		case <-ready:
 			ready = nil
-		case <-lost:
-			lost = nil
+		case <-desk.lost:
 			r.log.Info("the desktop session has ended; quitting")
 			r.ctl.Do(app.Quit{})
+			for range snapshots { // there is nothing left to draw on
+			}
+			return
 		}
 		if ready != nil || paused {
 			continue // until ready, build reads what is latest
