@@ -87,7 +87,7 @@ func New(config Config) *Backend {
 	b := &Backend{
 		config: config, limits: config.Timeouts.withDefaults(), log: log,
 		env:     newEnvironment(environ),
-		folders: &folders{parent: config.Workspaces},
+		folders: &folders{parent: config.Workspaces, stock: runs},
 		gate:    newLock(), locating: newLock(), askingLogin: newLock(), askingModels: newLock(),
 	}
 	b.hide = redaction{home: b.env.lookup(homeVariable), secrets: b.env.secrets()}

@@ -31,7 +31,7 @@ func newRig(t *testing.T, script agentsim.Script, changes ...func(*Config)) *rig
 		Environ: append(os.Environ(), script.Environ(),
 			agentsim.PidsEnv+"="+r.pids, agentsim.RecordEnv+"="+r.records,
 			"GORACE=atexit_sleep_ms=0"), // a race-detecting binary sleeps before it exits
-		Logger: slog.New(slog.DiscardHandler),
+		Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, change := range changes {
 		change(&config)

@@ -85,7 +85,12 @@ func (j *job) freshPlan() (plan, *chat.Error) {
 	if err != nil {
 		return plan{}, err
 	}
-	j.lease.onEnd(place.remove)
+	if place.own {
+		j.lease.onEnd(func() {
+			place.remove()
+			j.b.folders.restock()
+		})
+	}
 	prompt, err := buildPrompt(j.req, place.saveImage())
 	if err != nil {
 		return plan{}, err
@@ -182,7 +187,7 @@ func newLease(end func()) *lease {
 	return l
 }
 
-// onEnd adds what is to be done at the end, before the rest. Only the job calls
+// onEnd adds what is to be done at the end, after the rest. Only the job calls
 // it, while it has a share itself.
 func (l *lease) onEnd(f func()) { l.ends = append(l.ends, f) }
 
@@ -192,8 +197,8 @@ func (l *lease) drop() {
 	if l.users.Add(-1) > 0 {
 		return
 	}
-	for i := len(l.ends) - 1; i >= 0; i-- {
-		l.ends[i]()
+	for _, end := range l.ends {
+		end()
 	}
 	close(l.ended)
 }

@@ -105,7 +105,7 @@ func (b *Backend) statusSays(ctx context.Context, p program, env []string) (logg
 // askError is the error of a sub-command that did not answer.
 func (b *Backend) askError(err error) *chat.Error {
 	switch {
-	case err == errClosed:
+	case errors.Is(err, errClosed):
 		return shuttingDown()
 	case notStartable(err):
 		b.forget()
