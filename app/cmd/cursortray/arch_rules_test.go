@@ -47,6 +47,11 @@ var mayImport = map[string][]string{
 	"proxy/cursor/cursorsim":                  {"proxy/chat", "proxy/cursor/cursorpb"},
 	"proxy/cursor/cursorsim/agentsim":         {"proxy/cursor/cursorsim"},
 	"proxy/cursor/cursorsim/cmd/cursor-agent": {"proxy/cursor/cursorsim/agentsim"},
+	// The far side of the wire shares the messages with the client, and nothing
+	// else; what the simulated model says comes from cursorsim.
+	"proxy/cursor/cursorsim/simserver":     {"proxy/cursor/cursorsim", "proxy/cursor/cursorpb"},
+	"proxy/cursor/cursorsim/cmd/cursorsim": {"proxy/cursor/cursorsim/simserver"},
+	"proxy/cursor/cursorsim/browsertest":   {},
 }
 
 // testsMayImport lists what test files may import beyond what their package
@@ -58,6 +63,8 @@ var testsMayImport = []string{
 	"tray/traytest",
 	"proxy/cursor/cursorsim",
 	"proxy/cursor/cursorsim/agentsim",
+	"proxy/cursor/cursorsim/browsertest",
+	"proxy/cursor/cursorsim/simserver",
 }
 
 // usedBy lists, per third-party module, the packages whose code may import it:
@@ -65,7 +72,7 @@ var testsMayImport = []string{
 var usedBy = map[string][]string{
 	// Cursor's messages and calls, and the packages that speak them.
 	"connectrpc.com/connect":     {"proxy/cursor/cursorpb"},
-	"google.golang.org/protobuf": {"proxy/cursor/cursorpb", "proxy/cursor/cursorpb/generate"},
+	"google.golang.org/protobuf": {"proxy/cursor/cursorpb", "proxy/cursor/cursorpb/generate", "proxy/cursor/cursorsim/simserver"},
 	// Compiles the .proto files, in pure Go.
 	"github.com/bufbuild/protocompile": {"proxy/cursor/cursorpb/generate"},
 	"fyne.io/systray":                  {"tray"},
