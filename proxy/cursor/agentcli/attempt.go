@@ -52,12 +52,15 @@ func (a *attempt) do(ctx context.Context, p program) (*failure, *chat.Error) {
 	}
 	switch a.child.stopped() {
 	case stopCanceled:
-		return nil, chat.AsError(context.Cause(ctx))
+		return nil, chat.AsError(ctx.Err())
 	case stopClosing:
 		return nil, shuttingDown()
 	}
 	if a.failed == nil {
 		a.parser.end(a.child.exit(), a.event)
+	}
+	if a.failed == nil { // the time was up with events still in the pipe
+		a.failed = a.parser.newFailure(classTimeout, "")
 	}
 	return a.failed, nil
 }
@@ -103,6 +106,11 @@ func (a *attempt) startFailure(err error) (*failure, *chat.Error) {
 func (a *attempt) read() {
 	lines := newLineReader(a.watch)
 	emit := a.event // one closure for all lines
+	defer func() {
+		if lines.skipped > 0 {
+			a.b.log.Warn("lines of the Cursor CLI were too long to be read", "lines", lines.skipped)
+		}
+	}()
 	for first := true; ; first = false {
 		line, err := lines.next()
 		if err != nil {
@@ -178,7 +186,7 @@ func (a *attempt) leave() {
 	a.watch.stop()
 	a.passed()
 	switch {
-	case !a.ended:
+	case !a.ended, a.failed != nil: // a second run may use the same folder
 		a.child.stop(stopFinished)
 	case a.b.queue.crowded():
 		a.child.linger(hurriedGrace)

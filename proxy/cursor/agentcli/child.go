@@ -73,7 +73,7 @@ func startChild(l launch) (*child, error) {
 	args := append(append([]string(nil), l.command.args...), l.args...)
 	c.cmd = exec.Command(l.command.path, args...)
 	c.cmd.Dir = l.dir
-	c.cmd.Env = append(l.env[:len(l.env):len(l.env)], l.command.env...)
+	c.cmd.Env = append(append(l.env[:len(l.env):len(l.env)], l.command.env...), "PWD="+l.dir)
 	c.cmd.Stdin = strings.NewReader(l.stdin) // written by a goroutine of its own, which Wait waits for
 	c.cmd.Stdout = w
 	c.cmd.Stderr = &c.stderr

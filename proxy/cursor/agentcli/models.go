@@ -61,6 +61,9 @@ func parseModels(text string) []chat.Model {
 // Models implements chat.Backend. The list is kept; when it has grown old, the
 // old one is returned at once and a new one is fetched behind it.
 func (b *Backend) Models(ctx context.Context) ([]chat.Model, error) {
+	if b.isClosed() {
+		return nil, shuttingDown()
+	}
 	list := b.models.Load()
 	if list == nil {
 		if err := b.refreshModels(ctx); err != nil {

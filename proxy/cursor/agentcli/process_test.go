@@ -229,8 +229,8 @@ func TestRS1_WorkspaceBelongsToTheRequest(t *testing.T) {
 		if moved := run.Env["CURSOR_CONFIG_DIR"] != ""; moved != private {
 			t.Errorf("folder %s: settings moved: %v", run.Cwd, moved)
 		}
-		if i := argAfter(run.Argv, "--workspace"); i != run.Cwd {
-			t.Errorf("--workspace %s in %s", i, run.Cwd)
+		if i := argAfter(run.Argv, "--workspace"); i != run.Cwd || run.Env["PWD"] != run.Cwd {
+			t.Errorf("--workspace %s, PWD %s in %s", i, run.Env["PWD"], run.Cwd)
 		}
 	}
 	if len(seen) != 3 || !seen[folders[0]] || !seen[folders[1]] {

@@ -101,22 +101,32 @@ func (j *job) makePlan(ctx context.Context) (plan, *chat.Error) {
 	if t == nil {
 		return j.freshPlan()
 	}
-	// The process of the last run may linger with the chat in its hands.
-	t.child.hurry(hurriedGrace)
-	select {
-	case <-t.lease.ended:
-	case <-ctx.Done():
-	}
-	t.place.keep(false)
+	free := t.release(ctx)
 	j.lease.onEnd(t.place.remove)
 	if ctx.Err() != nil {
 		return plan{}, chat.AsError(ctx.Err())
 	}
 	prompt, ok := deltaPrompt(j.req)
-	if !ok {
+	if !ok || !free {
 		return j.freshPlan()
 	}
 	return plan{place: t.place, prompt: prompt, resume: t.id}, nil
+}
+
+// release waits until the last run has let go of the chat and its folder; its
+// process may linger. The folder is then the caller's to remove.
+func (t *talk) release(ctx context.Context) (free bool) {
+	t.child.hurry(hurriedGrace)
+	patience := time.NewTimer(lingerGrace + killDelay)
+	defer patience.Stop()
+	select {
+	case <-t.lease.ended:
+		free = true
+	case <-patience.C: // the former client does not take its last event
+	case <-ctx.Done():
+	}
+	t.place.keep(false)
+	return free
 }
 
 // startOver replaces a chat that is gone by a fresh one.

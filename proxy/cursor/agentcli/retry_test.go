@@ -227,3 +227,27 @@ func TestGate(t *testing.T) {
 		third()
 	})
 }
+
+// TestStartsThatShareSettings: with the user's settings in place the second child
+// starts when the first has printed something; with its own it need not wait.
+func TestStartsThatShareSettings(t *testing.T) {
+	const boot = 400 * time.Millisecond
+	for _, share := range []bool{true, false} {
+		r := newRig(t, agentsim.Script{Boot: boot, FileLogin: share})
+		r.answer(t, hello())
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() {
+				if _, err := r.ask(t, hello()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		starts := r.startTimes(t)
+		gap := starts[len(starts)-1].Sub(starts[len(starts)-2])
+		if share != (gap >= boot) {
+			t.Errorf("settings shared: %v, %v between the starts", share, gap)
+		}
+	}
+}

@@ -140,7 +140,7 @@ func (e ending) apply(stderr io.Writer) int {
 // Record is one line of the record file: what a run was given.
 type Record struct {
 	Argv   []string          `json:"argv"`
-	Env    map[string]string `json:"env"` // HOME, CURSOR_CONFIG_DIR, NODE_OPTIONS; CURSOR_API_KEY is "set" or absent
+	Env    map[string]string `json:"env"` // HOME, PWD, CURSOR_CONFIG_DIR, NODE_OPTIONS; CURSOR_API_KEY is "set" or absent
 	Cwd    string            `json:"cwd"`
 	Stdin  int               `json:"stdin"` // bytes
 	SHA256 string            `json:"sha256,omitempty"`
@@ -150,7 +150,7 @@ type Record struct {
 func (p *program) newRecord(args []string) Record {
 	r := Record{Argv: args, Env: map[string]string{}}
 	r.Cwd, _ = os.Getwd()
-	for _, name := range []string{"HOME", "CURSOR_CONFIG_DIR", "NODE_OPTIONS"} {
+	for _, name := range []string{"HOME", "PWD", "CURSOR_CONFIG_DIR", "NODE_OPTIONS"} {
 		if value := p.env(name); value != "" {
 			r.Env[name] = value
 		}
