@@ -1,0 +1,220 @@
+package cursor
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"cursortray/proxy/chat"
+)
+
+// identityTimeout bounds the question who is logged in.
+const identityTimeout = 10 * time.Second
+
+// AccountConfig is what an Account is made of.
+type AccountConfig struct {
+	Config
+	Identity *Identity
+	AgentURL string // the user's choice of the agent host; "" asks Cursor
+	Storage  string // where the login lies, for people: "keychain", "file", "memory"
+	// OnLogout is called when the login has ended, whoever ended it, so that
+	// what still runs with it can be stopped. It must not block and is called
+	// before Config.Changed. May be nil.
+	OnLogout func()
+}
+
+// Account is the user's Cursor account as a whole. Its methods may be called
+// at the same time; their errors are *chat.Error.
+type Account struct {
+	cfg    AccountConfig
+	tokens *TokenSource
+	client *http.Client
+	host   *AgentHost
+
+	mu      sync.Mutex // guards the rest
+	epoch   int        // counts logins and logouts, so that answers that come late are dropped
+	email   string     // "" is not known
+	unsaved *chat.Error
+}
+
+// AccountState is what is known about the account without a call to Cursor. It
+// can be compared with ==.
+type AccountState struct {
+	SignedIn bool
+	Email    string // "" is not known
+	Storage  string // where the login lies or would lie
+	// Problem says why nobody is logged in, or that the login will be gone
+	// when the program ends (CodeNotSaved). That nobody has logged in yet
+	// (CodeLoginRequired) is a problem, too.
+	Problem *chat.Error
+}
+
+// NewAccount returns an account that has read nothing yet. Close it. The error
+// is about AccountConfig.AgentURL.
+func NewAccount(cfg AccountConfig) (*Account, error) {
+	a := &Account{cfg: cfg}
+	own := cfg.Config
+	own.Changed = a.changed
+	a.tokens = NewTokenSource(own)
+	base := cfg.Client.Transport
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	a.client = &http.Client{
+		Transport: &Transport{Base: base, Tokens: a.tokens, Identity: cfg.Identity, Hosts: cfg.Hosts},
+		// A redirect would carry the token to a host that nobody checked.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	var err error
+	if a.host, err = NewAgentHost(a.client, cfg.Hosts, a.tokens, cfg.AgentURL); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// Close ends what runs for the login and waits for it.
+func (a *Account) Close() error { return a.tokens.Close() }
+
+// Tokens returns the source of access tokens.
+func (a *Account) Tokens() *TokenSource { return a.tokens }
+
+// AgentHost returns what knows the host that runs the models.
+func (a *Account) AgentHost() *AgentHost { return a.host }
+
+// Client returns a client for calls to Cursor's API with the login. It has no
+// time-out of its own.
+func (a *Account) Client() *http.Client { return a.client }
+
+// Attempt is one attempt to log in with the browser.
+type Attempt struct {
+	URL     string // the page to open; it holds no secret
+	account *Account
+	login   *Login
+}
+
+// StartLogin begins an attempt. It makes no call; the user has to open the URL
+// and the caller to Wait.
+func (a *Account) StartLogin() *Attempt {
+	l := StartLogin(a.cfg.Config)
+	return &Attempt{URL: l.URL, account: a, login: l}
+}
+
+// Wait returns when the user has confirmed the login in the browser and it is
+// stored. The end of ctx cancels the attempt. An error with the code
+// CodeNotSaved means that the login is good, but only until the program ends.
+func (t *Attempt) Wait(ctx context.Context) error {
+	c, err := t.login.Wait(ctx)
+	if err != nil {
+		return err
+	}
+	return t.account.signIn(ctx, c)
+}
+
+// LoginWithKey logs in with an API key, or an access token, that the user has
+// pasted. CodeNotSaved is as for Attempt.Wait.
+func (a *Account) LoginWithKey(ctx context.Context, key string) error {
+	c, err := LoginWithKey(ctx, a.cfg.Config, key)
+	if err != nil {
+		return err
+	}
+	return a.signIn(ctx, c)
+}
+
+func (a *Account) signIn(ctx context.Context, c Credentials) error {
+	err := a.tokens.SignIn(ctx, c)
+	if e := notSaved(err); e != nil {
+		a.mu.Lock()
+		a.unsaved = e
+		a.mu.Unlock()
+	}
+	return err
+}
+
+// Logout removes the login and all that is kept of the account. An error with
+// the code CodeNotSaved means that the program has forgotten the login, but the
+// store has not; with any other error nothing has changed.
+func (a *Account) Logout(ctx context.Context) error { return a.tokens.SignOut(ctx) }
+
+// Reload forgets what was read of the login, because another process may have
+// logged in or out, or the user unlocked the store.
+func (a *Account) Reload() {
+	a.tokens.Reload()
+	a.forget()
+}
+
+// State returns what is known. The first call reads the store, which may take
+// until the user has unlocked it.
+func (a *Account) State(ctx context.Context) AccountState {
+	err := a.tokens.SignedIn(ctx)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err != nil {
+		return AccountState{Storage: a.cfg.Storage, Problem: chat.AsError(err)}
+	}
+	return AccountState{SignedIn: true, Email: a.email, Storage: a.cfg.Storage, Problem: a.unsaved}
+}
+
+// Identify asks Cursor who is logged in, unless that is known.
+func (a *Account) Identify(ctx context.Context) error {
+	a.mu.Lock()
+	epoch, known := a.epoch, a.email != ""
+	a.mu.Unlock()
+	if known {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, identityTimeout)
+	defer cancel()
+	var me struct {
+		Email string `json:"email"`
+	}
+	if err := call(ctx, a.client, a.cfg.Hosts.API()+"/aiserver.v1.DashboardService/GetMe", struct{}{}, &me); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.epoch == epoch {
+		a.email = mailAddress(me.Email)
+	}
+	return nil
+}
+
+// changed is called by the TokenSource, which may hold its locks.
+func (a *Account) changed(signedIn bool) {
+	a.forget()
+	if !signedIn && a.cfg.OnLogout != nil {
+		a.cfg.OnLogout()
+	}
+	if a.cfg.Changed != nil {
+		a.cfg.Changed(signedIn)
+	}
+}
+
+// forget drops what is known of the person who was logged in.
+func (a *Account) forget() {
+	a.host.Forget()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.epoch++
+	a.email, a.unsaved = "", nil
+}
+
+// mailAddress returns s if it can be shown as an address, else "".
+func mailAddress(s string) string {
+	if len(s) > 254 || !utf8.ValidString(s) || !strings.Contains(s, "@") || strings.ContainsFunc(s, unicode.IsControl) {
+		return ""
+	}
+	return s
+}
+
+func notSaved(err error) *chat.Error {
+	var e *chat.Error
+	if errors.As(err, &e) && e.Code == CodeNotSaved {
+		return e
+	}
+	return nil
+}
