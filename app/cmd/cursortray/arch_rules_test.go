@@ -30,9 +30,11 @@ var mayImport = map[string][]string{
 	"tray/traytest": {},
 	"keychain":      {},
 
-	"proxy":                 {"proxy/chat", "proxy/openai", "proxy/anthropic"},
-	"proxy/chat":            {},
-	"proxy/chat/chattest":   {"proxy/chat"},
+	"proxy":               {"proxy/chat", "proxy/openai", "proxy/anthropic"},
+	"proxy/chat":          {},
+	"proxy/chat/chattest": {"proxy/chat"},
+	// What both back-ends do about the names, arguments and loops of calls.
+	"proxy/chat/clienttool": {"proxy/chat"},
 	"proxy/sse":             {},
 	"proxy/openai":          {"proxy/chat", "proxy/sse"},
 	"proxy/anthropic":       {"proxy/chat", "proxy/sse"},
@@ -41,8 +43,8 @@ var mayImport = map[string][]string{
 	"proxy/cursor/cursorpb": {},
 	// Writes the generated code of cursorpb; no part of the program.
 	"proxy/cursor/cursorpb/generate": {},
-	"proxy/cursor/agentrpc":          {"proxy/chat", "proxy/cursor", "proxy/cursor/cursorpb"},
-	"proxy/cursor/agentcli":          {"proxy/chat", "proxy/cursor"},
+	"proxy/cursor/agentrpc":          {"proxy/chat", "proxy/chat/clienttool", "proxy/cursor", "proxy/cursor/cursorpb"},
+	"proxy/cursor/agentcli":          {"proxy/chat", "proxy/chat/clienttool", "proxy/cursor"},
 	// The simulation is a chat.Backend until it speaks the real protocol.
 	"proxy/cursor/cursorsim":                  {"proxy/chat", "proxy/cursor/cursorpb"},
 	"proxy/cursor/cursorsim/agentsim":         {"proxy/cursor/cursorsim"},
@@ -71,8 +73,8 @@ var testsMayImport = []string{
 // one, or the reason why there are more.
 var usedBy = map[string][]string{
 	// Cursor's messages and calls, and the packages that speak them.
-	"connectrpc.com/connect":     {"proxy/cursor/cursorpb"},
-	"google.golang.org/protobuf": {"proxy/cursor/cursorpb", "proxy/cursor/cursorpb/generate", "proxy/cursor/cursorsim/simserver"},
+	"connectrpc.com/connect":     {"proxy/cursor/agentrpc", "proxy/cursor/cursorpb"},
+	"google.golang.org/protobuf": {"proxy/cursor/agentrpc", "proxy/cursor/cursorpb", "proxy/cursor/cursorpb/generate", "proxy/cursor/cursorsim/simserver"},
 	// Compiles the .proto files, in pure Go.
 	"github.com/bufbuild/protocompile": {"proxy/cursor/cursorpb/generate"},
 	"fyne.io/systray":                  {"tray"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cursortray/proxy/chat"
+	"cursortray/proxy/chat/clienttool"
 )
 
 // toolScanner finds the calls that a model writes into its text as
@@ -18,7 +19,7 @@ import (
 // calls are taken, unless the client wants one at a time, up to the point
 // where the model begins to write results itself.
 type toolScanner struct {
-	tools  *toolNames
+	tools  *clienttool.Names
 	serial bool
 
 	held   []byte // begins with '<', undecided
@@ -31,7 +32,7 @@ type toolScanner struct {
 }
 
 func newToolScanner(tools []chat.Tool, serial bool) *toolScanner {
-	return &toolScanner{tools: newToolNames(tools), serial: serial}
+	return &toolScanner{tools: clienttool.NewNames(tools), serial: serial}
 }
 
 // feed takes new text and yields TextDelta and ToolCall events. It returns
@@ -165,7 +166,7 @@ func (s *toolScanner) block(yield func(chat.Event) bool) bool {
 	s.drop()
 	name, args, ok := parseCall(object)
 	if ok {
-		name, args, ok = s.tools.resolve(name, args)
+		name, args, ok = s.tools.Resolve(name, args)
 	}
 	if !ok {
 		return s.text(held, yield)

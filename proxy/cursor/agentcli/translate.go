@@ -1,6 +1,12 @@
 package agentcli
 
-import "cursortray/proxy/chat"
+import (
+	"cursortray/proxy/chat"
+	"cursortray/proxy/chat/clienttool"
+)
+
+// loopGuard is the same in every back-end.
+type loopGuard = clienttool.Guard
 
 // translator maps the canonical events of one run to the events of one chat turn:
 // it takes the client's calls out of the text, guards against loops, and keeps
@@ -68,7 +74,7 @@ func (t *translator) text(text string, yield func(chat.Event, error) bool) bool 
 // pass hands on what the scanner found.
 func (t *translator) pass(e chat.Event, yield func(chat.Event, error) bool) bool {
 	if call, ok := e.(chat.ToolCall); ok {
-		if text := t.guard.check(t.req.Messages, call); text != "" {
+		if text := t.guard.Check(t.req.Messages, call); text != "" {
 			t.stopped = text
 			return true
 		}

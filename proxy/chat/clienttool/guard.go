@@ -1,18 +1,18 @@
-package agentcli
+package clienttool
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"cursortray/proxy/chat"
 )
 
-// loopGuard stops a model that makes the same call over and over. It looks at
+// Guard stops a model that makes the same call over and over. It looks at
 // the calls since the user last spoke: asking again is the user's right.
-type loopGuard struct {
-	limit int // equal failing calls that are let through; 0 = 2, below 0 = no guard
+type Guard struct {
+	Limit int // equal failing calls that are let through; 0 = 2, below 0 = no guard
 }
 
 const (
@@ -21,39 +21,40 @@ const (
 	coarseFactor     = 3 // failing calls of one tool whatever the arguments, and equal calls that succeed
 )
 
-// outcome is a class of results.
-type outcome string
+// Outcome is a class of results.
+type Outcome string
 
+// The outcomes.
 const (
-	outcomeSuccess    outcome = "success"
-	outcomeValidation outcome = "validation"
-	outcomeNotFound   outcome = "not found"
-	outcomePermission outcome = "permission"
-	outcomeTimeout    outcome = "timeout"
-	outcomeToolError  outcome = "tool error"
+	Success    Outcome = "success"
+	Validation Outcome = "validation"
+	NotFound   Outcome = "not found"
+	Permission Outcome = "permission"
+	Timeout    Outcome = "timeout"
+	ToolError  Outcome = "tool error"
 )
 
 // pastCall is a call of the history with what came of it.
 type pastCall struct {
 	name, args string
-	outcome    outcome
+	outcome    Outcome
 	text       string // start of a failing result
 }
 
-// check returns "" if call may be made, else the short text for the user that
+// Check returns "" if call may be made, else the short text for the user that
 // ends the turn instead of it.
-func (g loopGuard) check(history []chat.Message, call chat.ToolCall) string {
-	limit := g.limit
+func (g Guard) Check(history []chat.Message, call chat.ToolCall) string {
+	limit := g.Limit
 	if limit == 0 {
 		limit = defaultLoopLimit
 	}
 	if limit < 0 {
 		return ""
 	}
-	equal := make(map[outcome]int)
-	alike := make(map[outcome]int)
-	last := make(map[outcome]string)
-	args := canonicalJSON(string(call.Arguments))
+	equal := make(map[Outcome]int)
+	alike := make(map[Outcome]int)
+	last := make(map[Outcome]string)
+	args := Canonical(string(call.Arguments))
 	for _, past := range pastCalls(history) {
 		if past.name != call.Name {
 			continue
@@ -65,10 +66,10 @@ func (g loopGuard) check(history []chat.Message, call chat.ToolCall) string {
 		}
 	}
 	reading := readsOnly(call.Name)
-	if n := equal[outcomeSuccess]; n >= limit*successFactor(reading) {
+	if n := equal[Success]; n >= limit*successFactor(reading) {
 		return fmt.Sprintf("Stopped: the tool %q was called %d times with the same arguments and succeeded each time; calling it again would not help.", call.Name, n)
 	}
-	for _, class := range []outcome{outcomeValidation, outcomeNotFound, outcomePermission, outcomeTimeout, outcomeToolError} {
+	for _, class := range []Outcome{Validation, NotFound, Permission, Timeout, ToolError} {
 		switch {
 		case equal[class] >= limit:
 			return fmt.Sprintf("Stopped: the tool %q was called %d times with the same arguments and failed each time. Last error: %s", call.Name, equal[class], last[class])
@@ -87,7 +88,7 @@ func successFactor(reading bool) int {
 }
 
 func readsOnly(name string) bool {
-	switch fold(name) {
+	switch Fold(name) {
 	case "read", "grep", "glob", "ls", "stat", "bash", "webfetch", "task":
 		return true
 	}
@@ -103,11 +104,11 @@ func pastCalls(history []chat.Message) []pastCall {
 		for _, part := range m.Parts {
 			switch p := part.(type) {
 			case chat.ToolUse:
-				list = append(list, pastCall{name: p.Name, args: canonicalJSON(p.Arguments), outcome: outcomeSuccess})
+				list = append(list, pastCall{name: p.Name, args: Canonical(p.Arguments), outcome: Success})
 				open[p.ID] = len(list)
 			case chat.ToolResult:
 				if i := open[p.CallID]; i > 0 {
-					list[i-1].outcome, list[i-1].text = classifyResult(p)
+					list[i-1].outcome, list[i-1].text = Classify(p)
 				}
 			}
 		}
@@ -130,8 +131,16 @@ func sinceUser(history []chat.Message) []chat.Message {
 
 // inToolRound reports whether the model's last message made calls.
 func inToolRound(history []chat.Message) bool {
-	last := lastAssistant(history)
-	return last >= 0 && len(toolUses(history[last].Parts)) > 0
+	for i := len(history) - 1; i >= 0; i-- {
+		if history[i].Role != chat.Assistant {
+			continue
+		}
+		return slices.ContainsFunc(history[i].Parts, func(p chat.Part) bool {
+			_, call := p.(chat.ToolUse)
+			return call
+		})
+	}
+	return false
 }
 
 func hasText(parts []chat.Part) bool {
@@ -148,10 +157,10 @@ const (
 	resultQuote = 200 // bytes of an error that are shown
 )
 
-// classifyResult tells failures apart. Most clients have no flag for them, so
+// Classify tells failures apart. Most clients have no flag for them, so
 // the beginning of the text decides; a file that merely holds such words must
 // not look like a failure.
-func classifyResult(r chat.ToolResult) (outcome, string) {
+func Classify(r chat.ToolResult) (Outcome, string) {
 	var head strings.Builder
 	for _, part := range r.Content {
 		if t, ok := part.(chat.Text); ok && head.Len() < resultHead {
@@ -160,17 +169,17 @@ func classifyResult(r chat.ToolResult) (outcome, string) {
 	}
 	text := strings.ToLower(strings.TrimSpace(head.String()))
 	if !r.Failed && !failing(text) {
-		return outcomeSuccess, ""
+		return Success, ""
 	}
 	shown := clip(strings.Join(strings.Fields(strings.ToValidUTF8(head.String(), "")), " "), resultQuote)
 	for _, c := range []struct {
-		class outcome
+		class Outcome
 		words []string
 	}{
-		{outcomeTimeout, []string{"timed out", "timeout", "etimedout", "deadline exceeded"}},
-		{outcomePermission, []string{"permission", "denied", "eacces", "eperm", "not allowed", "rejected", "forbidden"}},
-		{outcomeNotFound, []string{"not found", "no such", "enoent", "does not exist", "unknown tool", "could not find", "cannot find"}},
-		{outcomeValidation, []string{"invalid", "validation", "required", "must be", "schema", "missing", "expected"}},
+		{Timeout, []string{"timed out", "timeout", "etimedout", "deadline exceeded"}},
+		{Permission, []string{"permission", "denied", "eacces", "eperm", "not allowed", "rejected", "forbidden"}},
+		{NotFound, []string{"not found", "no such", "enoent", "does not exist", "unknown tool", "could not find", "cannot find"}},
+		{Validation, []string{"invalid", "validation", "required", "must be", "schema", "missing", "expected"}},
 	} {
 		for _, word := range c.words {
 			if strings.Contains(text, word) {
@@ -178,7 +187,7 @@ func classifyResult(r chat.ToolResult) (outcome, string) {
 			}
 		}
 	}
-	return outcomeToolError, shown
+	return ToolError, shown
 }
 
 // failing knows how the clients' tools begin to tell of a failure.
@@ -194,17 +203,15 @@ func failing(text string) bool {
 	return false
 }
 
-// canonicalJSON makes arguments comparable: the order of keys and space do not
-// matter. What is no JSON stands for itself.
-func canonicalJSON(args string) string {
-	if strings.TrimSpace(args) == "" {
-		return "{}"
+// clip shortens a text to a number of bytes without splitting a character.
+func clip(text string, limit int) string {
+	if len(text) <= limit {
+		return text
 	}
-	dec := json.NewDecoder(bytes.NewReader([]byte(args)))
-	dec.UseNumber()
-	var v any
-	if dec.Decode(&v) != nil {
-		return args
+	const more = "…"
+	cut := limit - len(more)
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
 	}
-	return string(encodeJSON(v))
+	return text[:cut] + more
 }
