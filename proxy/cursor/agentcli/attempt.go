@@ -105,6 +105,7 @@ func (a *attempt) startFailure(err error) (*failure, *chat.Error) {
 // read feeds the parser until the run or its stream ends.
 func (a *attempt) read() {
 	lines := newLineReader(a.watch)
+	lines.filter = a.parser.filter
 	emit := a.event // one closure for all lines
 	defer func() {
 		if lines.skipped > 0 {

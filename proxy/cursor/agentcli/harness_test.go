@@ -84,25 +84,6 @@ func (r *rig) starts(t *testing.T) int {
 	return len(entries)
 }
 
-// startTimes returns when the processes began, in order.
-func (r *rig) startTimes(t *testing.T) []time.Time {
-	t.Helper()
-	entries, err := os.ReadDir(r.pids)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var times []time.Time
-	for _, entry := range entries {
-		info, err := entry.Info()
-		if err != nil {
-			t.Fatal(err)
-		}
-		times = append(times, info.ModTime())
-	}
-	slices.SortFunc(times, time.Time.Compare)
-	return times
-}
-
 // runs returns what the runs in print mode were given.
 func (r *rig) runs(t *testing.T) []agentsim.Record {
 	t.Helper()

@@ -228,26 +228,26 @@ func TestGate(t *testing.T) {
 	})
 }
 
-// TestStartsThatShareSettings: with the user's settings in place the second child
-// starts when the first has printed something; with its own it need not wait.
+// TestStartsThatShareSettings: with the user's settings in place a child waits for
+// the one that is starting; with its own it need not.
 func TestStartsThatShareSettings(t *testing.T) {
-	const boot = 400 * time.Millisecond
 	for _, share := range []bool{true, false} {
-		r := newRig(t, agentsim.Script{Boot: boot, FileLogin: share})
+		r := newRig(t, agentsim.Script{FileLogin: share})
 		r.answer(t, hello())
-		var all sync.WaitGroup
-		for range 2 {
-			all.Go(func() {
-				if _, err := r.ask(t, hello()); err != nil {
-					t.Error(err)
-				}
-			})
+		starts := r.starts(t)
+		if err := r.gate.acquire(t.Context()); err != nil {
+			t.Fatal(err)
 		}
-		all.Wait()
-		starts := r.startTimes(t)
-		gap := starts[len(starts)-1].Sub(starts[len(starts)-2])
-		if share != (gap >= boot) {
-			t.Errorf("settings shared: %v, %v between the starts", share, gap)
+		ctx, cancel := context.WithCancel(t.Context())
+		if share {
+			time.AfterFunc(300*time.Millisecond, cancel)
 		}
+		_, err := chat.Collect(r.Chat(ctx, hello()))
+		cancel()
+		if started := r.starts(t) > starts; share == started || share != (err != nil) {
+			t.Errorf("settings shared: %v, started: %v, error %v", share, started, err)
+		}
+		r.gate.release()
+		r.answer(t, hello())
 	}
 }
