@@ -120,7 +120,7 @@ func (s *Sim) checkChecksum(c *call) {
 // takes the distance modulo 32.
 func checksumTime(text string) (time.Time, bool) {
 	hidden, err := base64.StdEncoding.DecodeString(text)
-	if err != nil || len(hidden) != 6 {
+	if err != nil || len(text) != 8 || len(hidden) != 6 { // the decoder skips line ends
 		return time.Time{}, false
 	}
 	var b [6]byte

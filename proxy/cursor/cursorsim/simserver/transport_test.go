@@ -172,3 +172,17 @@ func TestEndOfContextEndsHangingCalls(t *testing.T) {
 		t.Errorf("the certificate in a folder of the caller's: %v", err)
 	}
 }
+
+// A client that does not wait for the tunnel is no TLS client.
+func TestProxyRefusesEarlyData(t *testing.T) {
+	s := start(t, Options{})
+	conn, err := net.Dial("tcp", s.addrs.proxy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "CONNECT api2.cursor.sh:443 HTTP/1.1\r\nHost: api2.cursor.sh:443\r\n\r\nearly")
+	if n, _ := conn.Read(make([]byte, 1)); n != 0 || !slices.Equal(s.Refused(), []string{"early data for api2.cursor.sh:443"}) {
+		t.Errorf("read %d bytes, refused %q", n, s.Refused())
+	}
+}
