@@ -1,6 +1,7 @@
-// Package assets holds the pictures that the program shows, embedded in the
-// form that the operating system's tray takes. They are drawn by the program
-// in assets/draw. The package does nothing but hand them out.
+// Package assets holds the files that are part of the program: the pictures
+// that it shows, in the form that the operating system's tray takes, drawn by
+// the program in assets/draw, and the table of prices. The package does nothing
+// but hand them out.
 package assets
 
 import "path"
