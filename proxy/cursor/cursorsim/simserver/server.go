@@ -109,8 +109,6 @@ func (s *Sim) serve(w http.ResponseWriter, r *http.Request) {
 	out := &recorder{ResponseWriter: w}
 	defer s.note(c, out)
 
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	c.body = body
 	hits := s.faults.hit(c.path())
 	c.now = c.now.Add(hits.skew())
 	out.Header().Set("Date", c.now.UTC().Format(http.TimeFormat))
@@ -122,7 +120,7 @@ func (s *Sim) serve(w http.ResponseWriter, r *http.Request) {
 	route, refusal := s.find(c)
 	if refusal == nil {
 		s.check(c, route)
-		refusal = readRefusal(err)
+		refusal = c.read(w)
 	}
 	if !hits.before(r.Context(), out) {
 		return
@@ -151,7 +149,10 @@ func (s *Sim) find(c *call) (route, *answer) {
 	return found, nil
 }
 
-func readRefusal(err error) *answer {
+// read takes the body in, or gives the refusal.
+func (c *call) read(w http.ResponseWriter) *answer {
+	var err error
+	c.body, err = io.ReadAll(http.MaxBytesReader(w, c.r.Body, maxBody))
 	var tooBig *http.MaxBytesError
 	var a answer
 	switch {
