@@ -183,6 +183,10 @@ type Finish struct {
 	Reason  Reason
 	Usage   *Usage   // nil: the upstream gave no figures
 	Context *Context // nil: not known
+	// Conversation names the conversation that the turn belonged to, so that
+	// figures of its turns can be put together; "" when the back-end does not
+	// tell conversations apart. It means nothing to anybody else.
+	Conversation string
 	// StopText is the element of Request.Stop that ended the answer, if any.
 	StopText string
 }
@@ -215,6 +219,17 @@ type Usage struct {
 type Context struct {
 	Used int // tokens
 	Max  int // tokens; 0 when not known
+	// Stale marks figures of an earlier turn: the upstream gave none since.
+	Stale bool
+	Parts []ContextPart // where the tokens go; nil when not known
+}
+
+// ContextPart is one kind of content of a window, as the upstream names it. The
+// kinds are an open set, and their sizes are estimates.
+type ContextPart struct {
+	ID     string
+	Label  string // for people
+	Tokens int
 }
 
 // Model is one entry of a model list.
