@@ -1,10 +1,12 @@
 // Package cursor is the user's Cursor account: logging in with the browser or
-// an API key, keeping the login alive, and the headers and host rules of calls
-// to Cursor. It does not talk to models, and it stores nothing itself: the
-// login lies in the Store it is given.
+// an API key, keeping the login alive, the headers and host rules of calls to
+// Cursor, and the list of the account's models with the names that stand for
+// them. It does not talk to models. The login lies in the Store it is given;
+// itself it stores only lists of models, in the folder it is given.
 //
 // Goroutines: a TokenSource runs at most one, for a read or renewal that
-// several callers wait for; Close waits for its end. Nothing else starts any.
+// several callers wait for, and a ModelCache one for a refresh, with one per
+// call; Close waits for their end. Nothing else starts any.
 package cursor
 
 import (

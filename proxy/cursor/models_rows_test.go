@@ -10,7 +10,7 @@ import (
 func TestDecodeAvailableIsLenient(t *testing.T) {
 	got, err := decodeAvailable([]byte(`{"model_names":["a"],"futureField":{"x":1},"models":[
 		null, 7, "text", {"clientDisplayName":"no name"}, {"name":"bad id"}, {"name":""},
-		{"name":"a","client_display_name":"A <b>bold</b> &amp; (new) \"one\"​","supports_agent":"true","supportsImages":1,
+		{"name":"a","client_display_name":"A <b>bold</b> &amp; (new) \"one\"\u200b","supports_agent":"true","supportsImages":1,
 		 "supports_thinking":false,"supports_max_mode":null,"supports_non_max_mode":"false",
 		 "context_token_limit":"300000","context_token_limit_for_max_mode":1e6,"id_aliases":["a1",5,"a1","b d"],"legacySlugs":["a2"],
 		 "vendor":{"id":"MODEL_VENDOR_ID_OPENAI"},"isHidden":"no",
