@@ -78,23 +78,26 @@ func (b *Backend) askLogin(ctx context.Context, p program) (login, error) {
 		return login{}, err
 	}
 	defer place.remove()
-	moves, err := b.statusSays(ctx, p, b.env.withConfig(place.config))
+	moves, err := b.statusSays(ctx, p, place.config)
 	if err != nil || moves {
 		return login{at: time.Now(), loggedIn: moves, moves: moves}, err
 	}
-	loggedIn, err := b.statusSays(ctx, p, b.env.vars)
+	loggedIn, err := b.statusSays(ctx, p, "")
 	return login{at: time.Now(), loggedIn: loggedIn}, err
 }
 
-// statusSays runs `status`. Anything but the known phrase is no login; the codes
-// for cursor movement come even without a terminal.
-func (b *Backend) statusSays(ctx context.Context, p program, env []string) (loggedIn bool, err error) {
-	passed, err := passGate(ctx, b.gate)
-	if err != nil {
-		return false, err
+// statusSays runs `status`, with a settings folder of its own unless config is
+// "". Anything but the known phrase is no login; the codes for cursor movement
+// come even without a terminal.
+func (b *Backend) statusSays(ctx context.Context, p program, config string) (loggedIn bool, err error) {
+	if config == "" { // else it shares no settings file with others
+		passed, err := passGate(ctx, b.gate)
+		if err != nil {
+			return false, err
+		}
+		defer passed()
 	}
-	defer passed()
-	out, err := b.ask(ctx, p.command, env, probeLimit, "status")
+	out, err := b.ask(ctx, p.command, b.env.withConfig(config), probeLimit, "status")
 	if err != nil {
 		return false, err
 	}
