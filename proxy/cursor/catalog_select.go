@@ -125,7 +125,11 @@ func (e *Entry) variant(w wish) Variant {
 	}
 	usual.fast = Off
 	w = w.over(usual)
-	left := narrow(e.Variants, func(v *Variant) bool { return w.slug == "" || v.Slug == w.slug })
+	left := make([]*Variant, len(e.Variants))
+	for i := range e.Variants {
+		left[i] = &e.Variants[i]
+	}
+	left = narrow(left, func(v *Variant) bool { return w.slug == "" || v.Slug == w.slug })
 	left = narrow(left, func(v *Variant) bool { return v.Window == window || v.Window == 0 && window == e.Window })
 	left = narrow(left, func(v *Variant) bool { return v.Max == (window > e.Window) })
 	left = narrow(left, func(v *Variant) bool { return (v.Fast == On) == (w.fast == On) })
@@ -139,15 +143,15 @@ func (e *Entry) variant(w wish) Variant {
 	if len(left) == 0 {
 		return Variant{Label: e.Label}
 	}
-	return left[0]
+	return *left[0]
 }
 
 // narrow returns the variants that fit, or all if none does.
-func narrow(variants []Variant, fits func(*Variant) bool) []Variant {
-	var left []Variant
-	for i := range variants {
-		if fits(&variants[i]) {
-			left = append(left, variants[i])
+func narrow(variants []*Variant, fits func(*Variant) bool) []*Variant {
+	var left []*Variant
+	for _, v := range variants {
+		if fits(v) {
+			left = append(left, v)
 		}
 	}
 	if len(left) == 0 {

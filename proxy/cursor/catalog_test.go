@@ -313,3 +313,22 @@ func TestModelListIsStable(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A model that lists its settings but no variants still takes them.
+func TestSettingsWithoutVariants(t *testing.T) {
+	c := mustParse(t, []byte(`{"models":[{"name":"m","contextTokenLimit":200000,"contextTokenLimitForMaxMode":1000000,"parameterDefinitions":[
+		{"id":"reasoning_effort","values":[{"value":"low"},{"value":"extra-high"}]},{"id":"thinking","parameterType":{"booleanParameter":{}}},
+		{"id":"context","values":[{"value":"200k"},{"value":"1m"}]},{"id":"tone","values":[{"value":"dry"}]}]}]}`), nil, nil, CatalogConfig{})
+	for _, x := range []struct{ name, effort, want string }{
+		{"m", "", "m"},
+		{"m", "max", "m reasoning_effort=extra-high,thinking=true"},
+		{"m", "none", "m thinking=false"},
+		{"m", "enabled", "m thinking=true"},
+		{"m@1m", "", "m MAX context=1m"},
+		{"m-low[1m]", "high", "m MAX reasoning_effort=low,thinking=true,context=1m"}, // the name's effort stands
+	} {
+		if got := resolve(t, c, x.name, x.effort); got != x.want {
+			t.Errorf("%s with effort %q sends %q, want %q", x.name, x.effort, got, x.want)
+		}
+	}
+}

@@ -5,12 +5,9 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"cursortray/proxy/chat"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -46,75 +43,22 @@ func readJSON(t testing.TB, name string, into any) {
 	}
 }
 
-// tableRow is a model of testdata/models/pricing.json.
-type tableRow struct {
-	ID               string
-	Pool             string
-	Aliases          []string
-	PriceOnlyAliases []string `json:"price_only_aliases"`
-	Prices           *tableRates
-	Fast             *struct{ Prices *tableRates }
-	Context          struct{ Default, Max *int }
-	Capabilities     struct{ Images bool }
-}
-
-type tableRates struct {
-	Input, Output string
-	CacheWrite    *string `json:"cache_write"`
-	CacheRead     *string `json:"cache_read"`
-}
-
-// testTable is a PriceTable.
-type testTable []tableRow
-
-func loadTable(t testing.TB) testTable {
+// tableNames returns every name of a model in the price data of 2026-10-10.
+func tableNames(t *testing.T) []string {
 	t.Helper()
-	var file struct{ Models testTable }
-	readJSON(t, "pricing.json", &file)
-	return file.Models
-}
-
-func (table testTable) Figures(name string) (Figures, bool) {
-	for _, r := range table {
-		only := slices.Contains(r.PriceOnlyAliases, name)
-		if r.ID != name && !slices.Contains(r.Aliases, name) && !only {
-			continue
+	var file struct {
+		Models []struct {
+			ID               string
+			Aliases          []string
+			PriceOnlyAliases []string `json:"price_only_aliases"`
 		}
-		f := Figures{ID: r.ID, PriceOnly: only, Images: r.Capabilities.Images, CursorPool: r.Pool == "cursor"}
-		if r.Context.Default != nil {
-			f.Window = *r.Context.Default
-		}
-		if r.Context.Max != nil {
-			f.MaxWindow = *r.Context.Max
-		}
-		return f, true
 	}
-	return Figures{}, false
-}
-
-// Price marks its rates instead of dividing them by a million.
-func (table testTable) Price(id string, fast bool) (chat.Price, bool) {
-	for _, r := range table {
-		if r.ID != id {
-			continue
-		}
-		rates := r.Prices
-		if fast {
-			if r.Fast == nil {
-				return chat.Price{}, false
-			}
-			rates = r.Fast.Prices
-		}
-		if rates == nil {
-			return chat.Price{}, false
-		}
-		p := chat.Price{Input: rates.Input + "/M", Output: rates.Output + "/M"}
-		if rates.CacheRead != nil {
-			p.CacheRead = *rates.CacheRead + "/M"
-		}
-		return p, true
+	readJSON(t, "table.json", &file)
+	var names []string
+	for _, m := range file.Models {
+		names = append(append(append(names, m.ID), m.Aliases...), m.PriceOnlyAliases...)
 	}
-	return chat.Price{}, false
+	return names
 }
 
 var fixtureTime = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
@@ -129,7 +73,7 @@ func fixture(t testing.TB, cfg CatalogConfig) *Catalog {
 func mustParse(t testing.TB, available, usable, standard []byte, cfg CatalogConfig) *Catalog {
 	t.Helper()
 	if cfg.Prices == nil {
-		cfg.Prices = loadTable(t)
+		cfg.Prices = builtIn(t)
 	}
 	c, err := ParseCatalog(available, usable, standard, fixtureTime, cfg)
 	if err != nil {

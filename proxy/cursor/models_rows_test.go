@@ -140,7 +140,7 @@ func FuzzDecodeModels(f *testing.F) {
 		[]byte(`{"models":[{"modelId":"gpt-5.5-low","displayModelId":"g"},{"modelId":"gpt-5.5-high-thinking-1m","maxMode":true}]}`), []byte(`{"model":{"modelId":"gpt-5.5-low"}}`))
 	f.Add([]byte(`{"models":[{"name":"a@1m"},{"name":"a","contextTokenLimitForMaxMode":1000000,"variants":[{"legacySlug":"b"},{"legacySlug":"a-high-fast"}]},{"name":"b"}]}`),
 		[]byte(`{"models":[{"modelId":"c-1m-fast"},{"modelId":"c"},{"modelId":"a-low","aliases":["b"]}]}`), []byte(`{"model":{"modelId":"c"}}`))
-	table := loadTable(f)
+	table := builtIn(f)
 	f.Fuzz(func(t *testing.T, available, usable, standard []byte) {
 		c, err := ParseCatalog(available, usable, standard, fixtureTime, CatalogConfig{Prices: table})
 		if err != nil {

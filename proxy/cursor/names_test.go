@@ -131,10 +131,8 @@ var cliLine = regexp.MustCompile(`(?m)^(\S+) - `)
 func TestGoldenNames(t *testing.T) {
 	c := fixture(t, CatalogConfig{})
 	names := map[string]bool{}
-	for _, row := range loadTable(t) {
-		for _, name := range append(append([]string{row.ID}, row.Aliases...), row.PriceOnlyAliases...) {
-			names[name] = true
-		}
+	for _, name := range tableNames(t) {
+		names[name] = true
 	}
 	a := loadAnswers(t)
 	for _, m := range cliLine.FindAllStringSubmatch(a.CLI, -1) {
