@@ -63,6 +63,21 @@ func TestPL2_LoggedOutIsAState(t *testing.T) {
 	}
 }
 
+// TestStatusThatHangs: the login is not known then, but prompts are answered.
+func TestStatusThatHangs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, agentsim.Script{MuteStatus: true})
+	r.answer(t, hello())
+	if r.runs(t)[0].Env["CURSOR_CONFIG_DIR"] != "" {
+		t.Error("the settings folder was moved on no ground")
+	}
+	starts := r.starts(t)
+	r.answer(t, hello())
+	if n := r.starts(t) - starts; n != 1 {
+		t.Errorf("%d more processes for the next request", n)
+	}
+}
+
 // TestForeignAgentIsNotUsed: agent is a common word.
 func TestForeignAgentIsNotUsed(t *testing.T) {
 	home := t.TempDir()

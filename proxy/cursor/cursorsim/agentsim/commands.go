@@ -31,6 +31,9 @@ func (p *program) loggedIn() bool {
 }
 
 func (p *program) status() int {
+	if p.script.MuteStatus {
+		hold()
+	}
 	if !p.loggedIn() {
 		fmt.Fprintln(p.stdout, moveText+"Not logged in")
 		return 0
