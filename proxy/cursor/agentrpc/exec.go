@@ -3,10 +3,8 @@ package agentrpc
 import (
 	"encoding/json"
 
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/structpb"
-
 	"cursortray/proxy/chat"
+	"cursortray/proxy/chat/clienttool"
 	"cursortray/proxy/cursor/cursorpb"
 )
 
@@ -17,10 +15,13 @@ type execMapper struct {
 	settings settings
 	tools    *toolbox
 	req      *chat.Request // whose tools they are; for the request context
+	guard    clienttool.Guard
+	refused  map[string]int // how often, by what was asked for
+	total    int
 }
 
 func newExecMapper(s settings, req *chat.Request, tools *toolbox) *execMapper {
-	return &execMapper{settings: s, req: req, tools: tools}
+	return &execMapper{settings: s, req: req, tools: tools, refused: map[string]int{}}
 }
 
 // attach tells of another request of the client that the run goes on for.
@@ -42,33 +43,105 @@ type plannedCall struct {
 }
 
 // plan never panics and always has an answer, also to what it does not know.
+// Only a call of an offered tool, and native work that an offered tool can do,
+// reaches the client; a request that had no answer would hang the run.
 func (m *execMapper) plan(exec *cursorpb.ExecServerMessage) execPlan {
-	p := pendingExec{id: exec.GetId(), execID: exec.GetExecId()}
-	switch x := exec.GetMessage().(type) {
-	case *cursorpb.ExecServerMessage_RequestContextArgs:
-		return execPlan{answers: p.with(&cursorpb.ExecClientMessage{Message: &cursorpb.ExecClientMessage_RequestContextResult{
-			RequestContextResult: &cursorpb.RequestContextResult{Result: &cursorpb.RequestContextResult_Success{
-				Success: &cursorpb.RequestContextSuccess{RequestContext: requestContext(m.req, m.settings, m.tools)}}}}})}
-	case *cursorpb.ExecServerMessage_McpArgs:
-		if m.tools.has(x.McpArgs.GetToolName()) {
-			return execPlan{call: &plannedCall{name: x.McpArgs.GetToolName(), arguments: mcpArguments(x.McpArgs), pending: p}}
-		}
+	p := pendingExec{id: exec.GetId(), execID: exec.GetExecId(), exec: exec}
+	if answers := m.always(p); answers != nil {
+		return execPlan{answers: answers}
 	}
-	return execPlan{answers: p.throw("not available here", "unknown_exec_variant")}
+	if x := exec.GetMcpArgs(); x != nil {
+		return m.planTool(p, x)
+	}
+	work, ok := nativeWork(exec)
+	if !ok {
+		return m.refuse(p, "this kind of work is not available here", nil)
+	}
+	return m.planNative(p, work)
 }
 
-// mcpArguments returns the arguments of a call as a JSON object.
-func mcpArguments(args *cursorpb.McpArgs) json.RawMessage {
-	object := map[string]any{}
-	for name, encoded := range args.GetArgs() {
-		var v structpb.Value
-		if proto.Unmarshal(encoded, &v) == nil {
-			object[name] = v.AsInterface()
+// always answers what is answered whatever the tools are, nil for all else.
+func (m *execMapper) always(p pendingExec) []*cursorpb.AgentClientMessage {
+	switch p.exec.GetMessage().(type) {
+	case nil:
+		return p.throw("this kind of work is not known here", unknownVariant)
+	case *cursorpb.ExecServerMessage_RequestContextArgs:
+		return p.with(m.context())
+	case *cursorpb.ExecServerMessage_McpStateExecArgs:
+		return p.with(m.state())
+	}
+	if result := emptyAnswer(p.exec); result != nil {
+		return p.with(result)
+	}
+	return nil
+}
+
+func (m *execMapper) context() *cursorpb.ExecClientMessage {
+	return &cursorpb.ExecClientMessage{Message: &cursorpb.ExecClientMessage_RequestContextResult{
+		RequestContextResult: &cursorpb.RequestContextResult{Result: &cursorpb.RequestContextResult_Success{
+			Success: &cursorpb.RequestContextSuccess{RequestContext: requestContext(m.req, m.settings, m.tools)}}}}}
+}
+
+// state presents the client's tools as one tool server.
+func (m *execMapper) state() *cursorpb.ExecClientMessage {
+	status := "connected"
+	return &cursorpb.ExecClientMessage{Message: &cursorpb.ExecClientMessage_McpStateExecResult{
+		McpStateExecResult: &cursorpb.McpStateExecResult{Result: &cursorpb.McpStateExecResult_Success{
+			Success: &cursorpb.McpStateSuccess{Servers: []*cursorpb.McpStateServer{{
+				ServerName: provider, ServerIdentifier: provider, Tools: m.tools.definitions, Status: &status,
+			}}}}}}}
+}
+
+// planTool hands over a call of one of the client's tools.
+func (m *execMapper) planTool(p pendingExec, args *cursorpb.McpArgs) execPlan {
+	name, arguments, ok := m.tools.resolve(args)
+	switch {
+	case m.tools.choice.Mode == chat.ToolNone:
+		return m.refuse(p, toolsDisabled, nil)
+	case !ok:
+		return m.notFound(p, args)
+	case args.GetSmartModeApprovalOnly():
+		return execPlan{answers: p.with(approved())} // the client itself asks its user
+	}
+	return m.call(p, name, arguments)
+}
+
+// planNative looks for the client's tool that does the work.
+func (m *execMapper) planNative(p pendingExec, work work) execPlan {
+	switch {
+	case m.tools.choice.Mode == chat.ToolNone:
+		return m.refuse(p, toolsDisabled, nil)
+	case len(m.tools.definitions) == 0:
+		return m.refuse(p, noTools, nil)
+	case m.settings.rejectNative:
+		return m.refuse(p, "this is not available here", m.tools.related(work))
+	}
+	for _, way := range work.ways {
+		for _, name := range way.tools {
+			tool := m.tools.names.Find(name)
+			if tool == nil {
+				continue
+			}
+			b := newArguments(tool, m.settings, m.req.Workspace)
+			way.fill(b)
+			if arguments, ok := b.finish(); ok {
+				p.way = way.kind
+				p.ranged = b.ranged
+				return m.call(p, tool.Name, arguments)
+			}
 		}
 	}
-	text, err := json.Marshal(object)
-	if err != nil {
-		return json.RawMessage("{}")
+	reason := work.unable
+	if reason == "" {
+		reason = "this is not available here"
 	}
-	return text
+	return m.refuse(p, reason, m.tools.related(work))
+}
+
+// call hands a call over unless the model makes it over and over.
+func (m *execMapper) call(p pendingExec, name string, arguments json.RawMessage) execPlan {
+	if text := m.guard.Check(m.req.Messages, chat.ToolCall{Name: name, Arguments: arguments}); text != "" {
+		return m.refuse(p, text, nil)
+	}
+	return execPlan{call: &plannedCall{name: name, arguments: arguments, pending: p}}
 }

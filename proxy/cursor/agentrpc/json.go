@@ -1,0 +1,19 @@
+package agentrpc
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// encodeJSON is json.Marshal without the escapes for HTML, which models copy
+// into files. Values are of our own making and encode; if one does not, null
+// stands for it.
+func encodeJSON(v any) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
+		return json.RawMessage("null")
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
