@@ -3,6 +3,7 @@ package cursorsim
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -18,20 +19,26 @@ var (
 
 	// The path that the reading word speaks of is nearer to it than any other
 	// that a client wraps around the prompt.
-	pathAfterWord = regexp.MustCompile(readingWord + "[^\\n.`\"'/]{0,60}?" + `(?:^|[\s(@])` + pathPattern)
-	anyPath       = regexp.MustCompile(`(?:^|[\s(@"'])` + pathPattern)
-	anyReading    = regexp.MustCompile(readingWord)
+	pathAfterWord = lazy(readingWord + "[^\\n.`\"'/]{0,60}?" + `(?:^|[\s(@])` + pathPattern)
+	anyPath       = lazy(`(?:^|[\s(@"'])` + pathPattern)
+	anyReading    = lazy(readingWord)
 )
+
+// lazy compiles at first use: the program holds this package also when it does
+// not simulate, and then should not start later for it.
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 // findPath returns the file that prompt asks to read, "" if there is none.
 func findPath(prompt string) string {
-	if m := pathAfterWord.FindStringSubmatch(prompt); m != nil {
+	if m := pathAfterWord().FindStringSubmatch(prompt); m != nil {
 		return cleanPath(m[1])
 	}
-	if !anyReading.MatchString(prompt) {
+	if !anyReading().MatchString(prompt) {
 		return ""
 	}
-	if m := anyPath.FindStringSubmatch(prompt); m != nil {
+	if m := anyPath().FindStringSubmatch(prompt); m != nil {
 		return cleanPath(m[1])
 	}
 	return ""

@@ -2,7 +2,6 @@ package cursorsim
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 	"unicode"
 )
@@ -16,8 +15,8 @@ const maxLine = 300
 // lines about the process (Codex), code fences, and JSON with the text in one
 // field.
 var (
-	numberedOne = regexp.MustCompile(`^\s*0*1(?:: ?|\| ?|→|\t)(.*)$`)
-	wrapperLine = regexp.MustCompile(`^(?:</?[a-z_]+(?: [^>]*)?>|<([a-z_]+)>[^<]*</([a-z_]+)>|` + "```.*" + `|Contents? of .*:|Output:|File: .*|\[File: .*\])$`)
+	numberedOne = lazy(`^\s*0*1(?:: ?|\| ?|→|\t)(.*)$`)
+	wrapperLine = lazy(`^(?:</?[a-z_]+(?: [^>]*)?>|<([a-z_]+)>[^<]*</([a-z_]+)>|` + "```.*" + `|Contents? of .*:|Output:|File: .*|\[File: .*\])$`)
 )
 
 // firstLine returns the first line of the content that a tool result wraps, ""
@@ -25,12 +24,12 @@ var (
 func firstLine(result string) string {
 	lines := strings.Split(strings.ReplaceAll(unwrapJSON(result), "\r\n", "\n"), "\n")
 	for _, line := range lines {
-		if m := numberedOne.FindStringSubmatch(line); m != nil {
+		if m := numberedOne().FindStringSubmatch(line); m != nil {
 			return cleanLine(m[1])
 		}
 	}
 	for _, line := range lines[contentStart(lines):] {
-		if line = strings.TrimSpace(line); line != "" && !wrapperLine.MatchString(line) {
+		if line = strings.TrimSpace(line); line != "" && !wrapperLine().MatchString(line) {
 			return cleanLine(line)
 		}
 	}
