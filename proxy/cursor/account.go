@@ -22,6 +22,11 @@ type AccountConfig struct {
 	Identity *Identity
 	AgentURL string // the user's choice of the agent host; "" asks Cursor
 	Storage  string // where the login lies, for people: "keychain", "file", "memory"
+	CacheDir string // of what is kept of the account's models; "" keeps them in memory
+	Catalog  CatalogConfig
+	// ModelsChanged is called when ModelStatus would tell something new. It
+	// must not block. May be nil.
+	ModelsChanged func()
 	// OnLogout is called when the login has ended, whoever ended it, so that
 	// what still runs with it can be stopped. It must not block and is called
 	// before Config.Changed. May be nil.
@@ -35,6 +40,8 @@ type Account struct {
 	tokens *TokenSource
 	client *http.Client
 	host   *AgentHost
+	models *ModelCache
+	plan   planCache
 
 	mu      sync.Mutex // guards the rest
 	epoch   int        // counts logins and logouts, so that answers that come late are dropped
@@ -47,6 +54,7 @@ type Account struct {
 type AccountState struct {
 	SignedIn bool
 	Email    string // "" is not known
+	Plan     string // its name; "" is not known
 	Storage  string // where the login lies or would lie
 	// Problem says why nobody is logged in, or that the login will be gone
 	// when the program ends (CodeNotSaved). That nobody has logged in yet
@@ -74,11 +82,17 @@ func NewAccount(cfg AccountConfig) (*Account, error) {
 	if a.host, err = NewAgentHost(a.client, cfg.Hosts, a.tokens, cfg.AgentURL); err != nil {
 		return nil, err
 	}
+	a.models = NewModelCache(ModelCacheConfig{
+		Call: NewModelCall(a.client, cfg.Hosts), Dir: cfg.CacheDir,
+		Catalog: cfg.Catalog, Changed: cfg.ModelsChanged, Logger: cfg.Logger,
+	})
+	pages := &http.Client{Transport: base, CheckRedirect: a.client.CheckRedirect}
+	a.plan.fetch = planClient{client: a.client, pages: pages, hosts: cfg.Hosts, tokens: a.tokens}.fetch
 	return a, nil
 }
 
 // Close ends what runs for the login and waits for it.
-func (a *Account) Close() error { return a.tokens.Close() }
+func (a *Account) Close() error { return errors.Join(a.models.Close(), a.tokens.Close()) }
 
 // Tokens returns the source of access tokens.
 func (a *Account) Tokens() *TokenSource { return a.tokens }
@@ -136,9 +150,22 @@ func (a *Account) signIn(ctx context.Context, c Credentials) error {
 }
 
 // Logout removes the login and all that is kept of the account. An error with
-// the code CodeNotSaved means that the program has forgotten the login, but the
-// store has not; with any other error nothing has changed.
-func (a *Account) Logout(ctx context.Context) error { return a.tokens.SignOut(ctx) }
+// the code CodeNotSaved means that the program has forgotten the login, but
+// something of it is still stored; with any other error the login is as it was.
+func (a *Account) Logout(ctx context.Context) error {
+	// The models go first: whoever ends the program now still has a login.
+	_ = a.models.Forget()
+	signOut := a.tokens.SignOut(ctx)
+	if signOut != nil && notSaved(signOut) == nil {
+		return signOut
+	}
+	// A list that was asked for meanwhile goes, too.
+	if err := a.models.Forget(); err != nil && signOut == nil {
+		return &chat.Error{Kind: chat.Unavailable, Code: CodeNotSaved, Err: err,
+			Message: "you are logged out, but the stored list of models cannot be deleted: " + err.Error()}
+	}
+	return signOut
+}
 
 // Reload forgets what was read of the login, because another process may have
 // logged in or out, or the user unlocked the store.
@@ -156,8 +183,45 @@ func (a *Account) State(ctx context.Context) AccountState {
 	if err != nil {
 		return AccountState{Storage: a.cfg.Storage, Problem: chat.AsError(err)}
 	}
-	return AccountState{SignedIn: true, Email: a.email, Storage: a.cfg.Storage, Problem: a.unsaved}
+	return AccountState{SignedIn: true, Email: a.email, Plan: a.plan.current().Name, Storage: a.cfg.Storage, Problem: a.unsaved}
 }
+
+// Catalog returns the account's models. It waits for Cursor only if there is no
+// list yet; an old one is given out and renewed behind that.
+func (a *Account) Catalog(ctx context.Context) (*Catalog, error) {
+	return a.withSubject(ctx, a.models.Catalog)
+}
+
+// RefreshModels fetches the list and waits for it. If that fails the old list
+// stays.
+func (a *Account) RefreshModels(ctx context.Context) (*Catalog, error) {
+	return a.withSubject(ctx, a.models.Refresh)
+}
+
+// ModelStatus tells how old the list is and what is wrong with it.
+func (a *Account) ModelStatus() ModelStatus { return a.models.Status() }
+
+// withSubject tells whose list it is. Its error is that of a missing login.
+func (a *Account) withSubject(ctx context.Context, get func(context.Context, string) (*Catalog, error)) (*Catalog, error) {
+	token, err := a.tokens.token(ctx, need{old: true}) // an old list needs no network
+	if err == nil && token == "" {
+		token, err = a.tokens.Token(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return get(ctx, subjectOf(token))
+}
+
+// Plan returns figures about the plan that are not older than maxAge. With an
+// error it returns the last ones, if there are any, however old: show their
+// age. 0 asks Cursor at once, for a user who wants it; else failures make the
+// next calls ever rarer.
+func (a *Account) Plan(ctx context.Context, maxAge time.Duration) (Plan, error) {
+	return a.plan.get(ctx, maxAge)
+}
+
+func (a *Account) nextPlanTry() time.Time { return a.plan.nextTry() }
 
 // Identify asks Cursor who is logged in, unless that is known.
 func (a *Account) Identify(ctx context.Context) error {
@@ -197,6 +261,7 @@ func (a *Account) changed(signedIn bool) {
 // forget drops what is known of the person who was logged in.
 func (a *Account) forget() {
 	a.host.Forget()
+	a.plan.forget()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.epoch++

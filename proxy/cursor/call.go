@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"cursortray/proxy/chat"
 )
@@ -27,22 +28,35 @@ func call(ctx context.Context, client *http.Client, url string, in, out any) err
 		return chat.AsError(withoutURL(err))
 	}
 	req.Header.Set("Content-Type", "application/json")
+	body, err := send(ctx, client, req)
+	if err != nil {
+		return err
+	}
+	if json.Unmarshal(body, out) != nil {
+		return errUnreadable()
+	}
+	return nil
+}
+
+// send makes a call and returns the body of its answer.
+func send(ctx context.Context, client *http.Client, req *http.Request) ([]byte, error) {
 	resp, err := client.Do(req)
 	if err != nil {
-		return callFailed(ctx, err)
+		return nil, callFailed(ctx, err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
 	if resp.StatusCode != http.StatusOK {
-		return refused(resp, body)
+		return nil, refused(resp, body)
 	}
 	if err != nil {
-		return callFailed(ctx, err)
+		return nil, callFailed(ctx, err)
 	}
-	if json.Unmarshal(body, out) != nil {
-		return &chat.Error{Kind: chat.BadGateway, Code: CodeServer, Message: "the answer of Cursor cannot be read; try again in a while"}
-	}
-	return nil
+	return body, nil
+}
+
+func errUnreadable() *chat.Error {
+	return &chat.Error{Kind: chat.BadGateway, Code: CodeServer, Message: "the answer of Cursor cannot be read; try again in a while"}
 }
 
 // callFailed describes a call without a whole answer.
@@ -62,16 +76,19 @@ func callFailed(ctx context.Context, err error) error {
 func refused(resp *http.Response, body []byte) error {
 	var said struct{ Code, Message string }
 	_ = json.Unmarshal(body, &said) // an answer of something in between has neither
-	cause := fmt.Errorf("HTTP status %d, code %q", resp.StatusCode, said.Code)
-	e := &chat.Error{Kind: chat.BadGateway, Code: CodeServer, Err: cause,
+	status := &statusError{
+		status:     resp.StatusCode,
+		html:       strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html"),
+		retryAfter: retryAfter(resp.Header),
+	}
+	e := &chat.Error{Kind: chat.BadGateway, Code: CodeServer, Err: fmt.Errorf("%w, code %q", status, said.Code), RetryAfter: status.retryAfter,
 		Message: fmt.Sprintf("Cursor answered with HTTP status %d; try again in a while", resp.StatusCode)}
 	switch {
 	case resp.StatusCode == 401 || said.Code == "unauthenticated":
 		e.Kind, e.Code, e.Message = chat.LoginRequired, CodeLoginEnded,
 			"Cursor refuses the login; log in again from the tray or with \"cursortray login\""
 	case resp.StatusCode == 429 || said.Code == "resource_exhausted":
-		e.Kind, e.RetryAfter = chat.RateLimited, retryAfter(resp.Header)
-		e.Message = "Cursor asks to try again later"
+		e.Kind, e.Message = chat.RateLimited, "Cursor asks to try again later"
 	}
 	return e
 }

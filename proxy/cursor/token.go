@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -93,17 +94,46 @@ func (c Credentials) renewed(t tokens) Credentials {
 	return next
 }
 
-// expiryOf returns the end of a JSON web token, zero if it does not say. The
+// payloadOf returns the claims of a JSON web token, nil if it is none. The
 // signature is Cursor's business.
-func expiryOf(token string) time.Time {
+func payloadOf(token string) []byte {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return time.Time{}
+		return nil
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
 	if err != nil {
-		return time.Time{}
+		return nil
 	}
+	return payload
+}
+
+// subjectOf returns whose token it is, "" if it does not say.
+func subjectOf(token string) string {
+	var claims struct {
+		Sub string `json:"sub"`
+	}
+	_ = json.Unmarshal(payloadOf(token), &claims)
+	return claims.Sub
+}
+
+// userID is what may stand in a URL and a cookie as it is.
+var userID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+
+// userOf returns the user's id in the subject, which has the way of logging in
+// in front of it; "" if there is none.
+func userOf(token string) string {
+	subject := subjectOf(token)
+	user := subject[strings.LastIndex(subject, "|")+1:]
+	if !userID.MatchString(user) || strings.ContainsAny(token, `;,"\`) {
+		return ""
+	}
+	return user
+}
+
+// expiryOf returns the end of a JSON web token, zero if it does not say.
+func expiryOf(token string) time.Time {
+	payload := payloadOf(token)
 	var claims struct {
 		Exp json.Number `json:"exp"`
 	}
