@@ -1,7 +1,7 @@
 package app
 
-// Action is something a user can ask for. The set is closed: StartProxy,
-// StopProxy, CopyBaseURL, CopyKey, Recheck and Quit.
+// Action is something a user can ask for. The set is closed: what is in this
+// file.
 type Action interface{ isAction() }
 
 // StartProxy opens the port, or tries again when it was blocked.
@@ -19,12 +19,38 @@ type CopyKey struct{}
 // Recheck asks the back-end whether it would serve a request now.
 type Recheck struct{}
 
+// SignIn begins a login and opens its page in the browser, unless NoBrowser is
+// set. While a login is under way it does nothing.
+type SignIn struct{ NoBrowser bool }
+
+// SignInWithKey leads the user to the login with an API key, see
+// App.LoginWithKey.
+type SignInWithKey struct{}
+
+// CancelSignIn ends the login that is under way.
+type CancelSignIn struct{}
+
+// OpenLoginPage opens the page of the login that is under way again.
+type OpenLoginPage struct{}
+
+// CopyLoginURL puts the address of that page on the clipboard.
+type CopyLoginURL struct{}
+
+// SignOut ends the login at Cursor.
+type SignOut struct{}
+
 // Quit ends the App. A second one does not wait for running answers.
 type Quit struct{}
 
-func (StartProxy) isAction()  {}
-func (StopProxy) isAction()   {}
-func (CopyBaseURL) isAction() {}
-func (CopyKey) isAction()     {}
-func (Recheck) isAction()     {}
-func (Quit) isAction()        {}
+func (StartProxy) isAction()    {}
+func (StopProxy) isAction()     {}
+func (CopyBaseURL) isAction()   {}
+func (CopyKey) isAction()       {}
+func (Recheck) isAction()       {}
+func (SignIn) isAction()        {}
+func (SignInWithKey) isAction() {}
+func (CancelSignIn) isAction()  {}
+func (OpenLoginPage) isAction() {}
+func (CopyLoginURL) isAction()  {}
+func (SignOut) isAction()       {}
+func (Quit) isAction()          {}

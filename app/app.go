@@ -50,7 +50,15 @@ type Config struct {
 	BackendReason string // why that one was chosen, in a few words; may be empty
 	Demo          bool   // nothing is real
 
+	// Account is the Cursor account; nil: there is none. AccountChanged has an
+	// element after somebody was logged in or out.
+	Account        Account
+	AccountChanged <-chan struct{}
+
 	Keys Keys
+	// Open shows a page in the browser. It may return long before or after the
+	// user sees it. nil: there is no browser.
+	Open func(ctx context.Context, url string) error
 	Copy func(ctx context.Context, text string) error // puts text on the clipboard; nil: there is none
 	// Listen opens the port; nil is net.Listen for tcp. A test's hook.
 	Listen  func(addr string) (net.Listener, error)
@@ -79,7 +87,12 @@ func New(cfg Config) *App {
 		cfg.Listen = func(addr string) (net.Listener, error) { return net.Listen("tcp", addr) }
 	}
 	a := &App{cfg: cfg, inbox: newInbox()}
+	account := NoAccount
+	if cfg.Account != nil {
+		account = Unread
+	}
 	a.hub.publish(Snapshot{
+		Account: AccountStatus{State: account},
 		Version: cfg.Version,
 		Demo:    cfg.Demo,
 		Proxy:   ProxyStatus{Addr: cfg.Addr, BaseURL: baseURL(cfg.Addr)},
@@ -134,6 +147,8 @@ func (a *App) turn(ctx context.Context, m *machine) {
 			m.check()
 		case <-m.noticeEnd.C:
 			m.snap.Notice.Text = ""
+		case <-a.cfg.AccountChanged:
+			m.readAccount()
 		}
 	}
 }

@@ -33,9 +33,24 @@ func (m *machine) copyKey() {
 	})
 }
 
-// copy puts what get returns on the clipboard, off the machine's goroutine:
-// both a keychain and a clipboard program can take their time.
+func (m *machine) copyLoginURL() {
+	url := m.snap.Account.Login.URL
+	m.copy("Login link", func(context.Context) (string, error) {
+		if url == "" {
+			return "", errors.New("no login is under way")
+		}
+		return url, nil
+	})
+}
+
+// copy puts what get returns on the clipboard and says so.
 func (m *machine) copy(what string, get func(context.Context) (string, error)) {
+	m.copyText(get, what+" copied", what+" not copied")
+}
+
+// copyText puts what get returns on the clipboard, off the machine's
+// goroutine: both a keychain and a clipboard program can take their time.
+func (m *machine) copyText(get func(context.Context) (string, error), done, failed string) {
 	if m.quitting {
 		return
 	}
@@ -50,15 +65,13 @@ func (m *machine) copy(what string, get func(context.Context) (string, error)) {
 		if err == nil {
 			err = put(ctx, text)
 		}
-		return func(m *machine) { m.copied(what, err) }
+		return func(m *machine) {
+			if err == nil {
+				m.notify(done)
+				return
+			}
+			m.app.cfg.Logger.Warn(failed, "error", err)
+			m.notify(failed + ": " + err.Error())
+		}
 	})
-}
-
-func (m *machine) copied(what string, err error) {
-	if err == nil {
-		m.notify(what + " copied")
-		return
-	}
-	m.app.cfg.Logger.Warn("could not copy", "what", what, "error", err)
-	m.notify(what + " not copied: " + err.Error())
 }

@@ -26,6 +26,7 @@ type machine struct {
 	quitting  bool
 	server    server
 	health    health
+	login     login
 	throttle  *time.Timer // until activity may be shown again
 	recheck   *time.Timer // until the back-end is checked again
 	noticeEnd *time.Timer // until the notice is taken away
@@ -56,6 +57,7 @@ func (m *machine) begin() {
 	}
 	m.check()
 	m.readKey()
+	m.readAccount()
 }
 
 func (m *machine) stopTimers() {
@@ -77,7 +79,7 @@ func (m *machine) spawn(ctx context.Context, errand func(ctx context.Context) fu
 }
 
 func (m *machine) do(action Action) {
-	switch action.(type) {
+	switch a := action.(type) {
 	case Quit:
 		m.quit()
 	case StopProxy:
@@ -88,11 +90,32 @@ func (m *machine) do(action Action) {
 		m.copyBaseURL()
 	case CopyKey:
 		m.copyKey()
+	case SignIn:
+		m.signIn(!a.NoBrowser)
+	case SignInWithKey:
+		m.explainKey()
+	case CancelSignIn:
+		m.cancelSignIn()
+	case OpenLoginPage:
+		m.openLoginPage()
+	case CopyLoginURL:
+		m.copyLoginURL()
+	case SignOut:
+		m.signOut()
 	case Recheck:
-		m.health.failed = nil
-		m.check()
-		m.readKey()
+		m.recheckAll()
 	}
+}
+
+// recheckAll looks again at everything that could be wrong.
+func (m *machine) recheckAll() {
+	m.health.failed = nil
+	m.check()
+	m.readKey()
+	if m.app.cfg.Account != nil && !m.login.known.SignedIn {
+		m.app.cfg.Account.Reload()
+	}
+	m.readAccount()
 }
 
 func (m *machine) quit() {

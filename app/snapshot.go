@@ -12,6 +12,7 @@ type Snapshot struct {
 	Demo    bool // nothing is real
 	Proxy   ProxyStatus
 	Backend BackendStatus
+	Account AccountStatus
 	// KeyProblem says why the local key cannot be read; "" when it can or is
 	// not yet needed.
 	KeyProblem string
@@ -75,6 +76,9 @@ func (s Snapshot) Problems() []proxy.Problem {
 	}
 	if s.KeyProblem != "" {
 		list = append(list, proxy.Problem{Area: "key", Message: s.KeyProblem})
+	}
+	if p := s.Account.Problem; p != nil {
+		list = append(list, proxy.Problem{Area: "login", Message: p.Message})
 	}
 	if p := s.Backend.Problem; p != nil {
 		list = append(list, proxy.Problem{Area: area(p.Kind), Message: p.Message})

@@ -75,6 +75,8 @@ func TestEverySetting(t *testing.T) {
 		"log_level":         {`"debug"`, "debug"},
 		"start_proxy":       {"false", "off"},
 		"token_store":       {`"file"`, "file"},
+		"client_version":    {`"cli-2026.01.02-abc"`, "cli-2026.01.02-abc"},
+		"telemetry":         {"true", "yes"},
 		"allow_remote":      {"true", "1"},
 		"allowed_hosts":     {`["a.test", "b.test"]`, "a.test, b.test"},
 		"allowed_origins":   {`["https://a.test"]`, "https://a.test"},

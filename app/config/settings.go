@@ -21,6 +21,8 @@ type Settings struct {
 	CLI            CLI
 	LogLevel       slog.Level
 	StartProxy     bool
+	ClientVersion  string // of Cursor's CLI, as told to Cursor; "" = the installed one's, or a known one
+	Telemetry      bool   // Cursor may keep prompts
 }
 
 // CLI are the settings of the cursor-agent back-end.
@@ -117,6 +119,10 @@ func Table() []Setting {
 			func(s *Settings) *bool { return &s.StartProxy }, boolean),
 		row("token_store", "keychain", "keychain, file or memory", "Where secrets are kept. file: readable by every program that runs as you; memory: until cursortray ends.",
 			func(s *Settings) *string { return &s.TokenStore }, oneOf("keychain", "file", "memory")),
+		row("client_version", "", "text such as cli-2026.08.25-3e8eec8", "The version of Cursor's CLI that is told to Cursor. Empty: that of the newest installed one, else one that is known to work.",
+			func(s *Settings) *string { return &s.ClientVersion }, text),
+		row("telemetry", "false", "true or false", "Let Cursor keep what is sent. false asks it for privacy.",
+			func(s *Settings) *bool { return &s.Telemetry }, boolean),
 		row("allow_remote", "false", "true or false", "Accept an addr that other machines can reach. They still need the key.",
 			func(s *Settings) *bool { return &s.AllowRemote }, boolean),
 		row("allowed_hosts", "", "host names, separated by commas", "Names, besides the loopback ones, under which the proxy may be called.",

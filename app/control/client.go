@@ -1,6 +1,7 @@
 package control
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -82,6 +83,38 @@ func (c *Client) NewKey(ctx context.Context) (string, error) {
 	return body.Key, err
 }
 
+// Login begins a login with the browser in the instance, or joins the one that
+// is under way. The instance opens the page if browser is set.
+func (c *Client) Login(ctx context.Context, browser bool) (Attempt, error) {
+	path := "/login"
+	if !browser {
+		path += "?browser=no"
+	}
+	return call[Attempt](ctx, c, http.MethodPost, path)
+}
+
+// LoginWait returns when the attempt with that number is over.
+func (c *Client) LoginWait(ctx context.Context, attempt int) (Account, error) {
+	return call[Account](ctx, c, http.MethodGet, fmt.Sprintf("/login?attempt=%d", attempt))
+}
+
+// LoginCancel ends the attempt that is under way.
+func (c *Client) LoginCancel(ctx context.Context) error {
+	_, err := call[struct{}](ctx, c, http.MethodDelete, "/login")
+	return err
+}
+
+// LoginWithKey logs the instance in with an API key.
+func (c *Client) LoginWithKey(ctx context.Context, key string) (Account, error) {
+	return send[Account](ctx, c, http.MethodPost, "/login/key", keyBody{key})
+}
+
+// Logout logs the instance out.
+func (c *Client) Logout(ctx context.Context) error {
+	_, err := call[struct{}](ctx, c, http.MethodPost, "/logout")
+	return err
+}
+
 // Models lists the models that the instance's back-end offers.
 func (c *Client) Models(ctx context.Context) ([]Model, error) {
 	return call[[]Model](ctx, c, http.MethodGet, "/models")
@@ -90,9 +123,22 @@ func (c *Client) Models(ctx context.Context) ([]Model, error) {
 const maxAnswer = 8 << 20
 
 func call[T any](ctx context.Context, c *Client, method, path string) (T, error) {
+	return send[T](ctx, c, method, path, nil)
+}
+
+// send makes a call with a body, unless that is nil.
+func send[T any](ctx context.Context, c *Client, method, path string, body any) (T, error) {
 	var value T
+	var text io.Reader
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			return value, err
+		}
+		text = bytes.NewReader(encoded)
+	}
 	// The host is for form's sake: the connection goes to the socket.
-	req, err := http.NewRequestWithContext(ctx, method, "http://cursortray"+path, nil)
+	req, err := http.NewRequestWithContext(ctx, method, "http://cursortray"+path, text)
 	if err != nil {
 		return value, err
 	}
@@ -104,15 +150,15 @@ func call[T any](ctx context.Context, c *Client, method, path string) (T, error)
 		return value, fmt.Errorf("ask the running instance: %w", err)
 	}
 	defer resp.Body.Close()
-	body := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer))
+	answer := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer))
 	if resp.StatusCode != http.StatusOK {
 		var f failure
-		if body.Decode(&f) != nil || f.Message == "" {
+		if answer.Decode(&f) != nil || f.Message == "" {
 			return value, fmt.Errorf("the running instance answered %s to %s; it may be of another version", resp.Status, path)
 		}
-		return value, &chat.Error{Kind: f.Kind, Message: f.Message}
+		return value, &chat.Error{Kind: f.Kind, Code: f.Code, Message: f.Message}
 	}
-	if err := body.Decode(&value); err != nil {
+	if err := answer.Decode(&value); err != nil {
 		return value, fmt.Errorf("read the running instance's answer: %w", err)
 	}
 	return value, nil

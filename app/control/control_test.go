@@ -152,12 +152,14 @@ func TestStatusTellsEverything(t *testing.T) {
 		Version: "1.2.3", Demo: true, KeyProblem: "the keychain is locked",
 		Proxy:   app.ProxyStatus{State: app.Blocked, Addr: "127.0.0.1:9", BaseURL: "http://127.0.0.1:9/v1", Owner: "nginx", Problem: "port 9 is used by nginx", Active: 2},
 		Backend: app.BackendStatus{Name: "cursor-agent", Choice: "auto", Reason: "why", Account: "a@b.test", Problem: chat.Errorf(chat.LoginRequired, "log in")},
+		Account: app.AccountStatus{State: app.LoginEnded, Email: "b@c.test", Storage: "file", Problem: chat.Errorf(chat.LoginRequired, "log in again")},
 	})})
 	got, err := NewClient(dir).Status(t.Context())
 	want := Status{
 		Running: true, Version: "1.2.3", PID: os.Getpid(), Demo: true,
 		Proxy:    Proxy{State: "blocked", Address: "127.0.0.1:9", BaseURL: "http://127.0.0.1:9/v1", Owner: "nginx", Problem: "port 9 is used by nginx", Active: 2},
 		Backend:  Backend{Name: "cursor-agent", Choice: "auto", Reason: "why", Account: "a@b.test", Problem: "log in"},
+		Account:  Account{State: "expired", Email: "b@c.test", Storage: "file", Problem: "log in again"},
 		Problems: []Problem{{"port", "port 9 is used by nginx"}, {"key", "the keychain is locked"}, {"login", "log in"}},
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {

@@ -7,6 +7,10 @@
 //	POST /do/{start,stop,quit}
 //	GET  /key        the local key    POST /key  a new one
 //	GET  /models     []Model
+//	POST /login      begins a login with the browser: Attempt
+//	GET  /login      waits for its end: Account    DELETE /login  cancels it
+//	POST /login/key  logs in with an API key: Account
+//	POST /logout
 //
 // It keeps no state of its own and knows the proxy only as an Instance. The
 // goroutines of a server end before Serve returns; a Client has none.

@@ -26,6 +26,7 @@ type Instance interface {
 type Config struct {
 	Instance Instance
 	Keys     app.Keys
+	Logins   Logins
 	Models   func(ctx context.Context) ([]chat.Model, error)
 	Logger   *slog.Logger
 }
@@ -72,6 +73,7 @@ func routes(cfg Config) http.Handler {
 	mux.HandleFunc("GET /key", s.key(cfg.Keys.Key))
 	mux.HandleFunc("POST /key", s.key(cfg.Keys.NewKey))
 	mux.HandleFunc("GET /models", s.models)
+	s.accountRoutes(mux)
 	return mux
 }
 
@@ -153,6 +155,7 @@ func (s *server) models(w http.ResponseWriter, r *http.Request) {
 // failure is the body of every answer that is not 200.
 type failure struct {
 	Kind    chat.Kind `json:"kind"`
+	Code    string    `json:"code,omitempty"`
 	Message string    `json:"message"`
 }
 
@@ -160,7 +163,7 @@ func refuse(w http.ResponseWriter, err error) {
 	e := chat.AsError(err)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusInternalServerError)
-	json.NewEncoder(w).Encode(failure{e.Kind, e.Message}) // the client may be gone
+	json.NewEncoder(w).Encode(failure{e.Kind, e.Code, e.Message}) // the client may be gone
 }
 
 func reply(w http.ResponseWriter, value any) {

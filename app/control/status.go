@@ -16,6 +16,7 @@ type Status struct {
 	Demo     bool      `json:"demo"`              // a simulated Cursor answers; nothing is real
 	Proxy    Proxy     `json:"proxy"`
 	Backend  Backend   `json:"backend"`
+	Account  Account   `json:"account"`  // at Cursor
 	Problems []Problem `json:"problems"` // what is wrong now, the most urgent first; never null
 }
 
@@ -56,8 +57,8 @@ type Model struct {
 }
 
 // NotRunning is the status when no instance answers.
-func NotRunning() Status {
-	return Status{Proxy: Proxy{State: app.Stopped.String()}, Problems: []Problem{}}
+func NotRunning(account Account) Status {
+	return Status{Proxy: Proxy{State: app.Stopped.String()}, Account: account, Problems: []Problem{}}
 }
 
 // statusOf translates a Snapshot.
@@ -81,6 +82,7 @@ func statusOf(s app.Snapshot) Status {
 			Reason:  s.Backend.Reason,
 			Account: s.Backend.Account,
 		},
+		Account:  accountOf(s.Account),
 		Problems: []Problem{},
 	}
 	if p := s.Backend.Problem; p != nil {

@@ -17,7 +17,7 @@ import (
 
 func TestHelp(t *testing.T) {
 	m := newMachine(t)
-	for _, command := range []string{"", "tray", "serve", "status", "start", "stop", "quit", "key", "models", "doctor", "version", "help"} {
+	for _, command := range []string{"", "tray", "serve", "status", "start", "stop", "quit", "login", "logout", "key", "models", "doctor", "version", "help"} {
 		args, name := []string{command, "--help"}, command
 		if command == "" {
 			args, name = []string{"--help"}, "cursortray"
@@ -72,7 +72,10 @@ func TestVersion(t *testing.T) {
 // Without an instance: commands that need one say so and fail.
 func TestWithoutAnInstance(t *testing.T) {
 	m := newMachine(t)
-	for _, command := range []string{"status", "start", "stop", "quit"} {
+	if r := m.run("status"); r.code != 1 || r.stdout != "login  nobody is logged in; cursortray login does it\n" || r.stderr != "cursortray: no instance is running\n" {
+		t.Errorf("status: %+v", r)
+	}
+	for _, command := range []string{"start", "stop", "quit"} {
 		r := m.run(command)
 		if r.code != 1 || r.stdout != "" || r.stderr != "cursortray: no instance is running\n" {
 			t.Errorf("%s: %+v", command, r)
@@ -82,7 +85,7 @@ func TestWithoutAnInstance(t *testing.T) {
 	if r.code != 1 || r.stderr != "" {
 		t.Errorf("status --json: %+v", r)
 	}
-	golden(t, "status-none.json", r.stdout)
+	golden(t, "status-none.json", strings.ReplaceAll(r.stdout, m.home, "HOME"))
 }
 
 func TestStatus(t *testing.T) {
@@ -207,7 +210,7 @@ func TestPrecedence(t *testing.T) {
 	m := newMachine(t)
 	choice := func(args ...string) string {
 		t.Helper()
-		s := m.serve(append([]string{"serve", "--demo"}, args...)...)
+		s := m.serve(append([]string{"serve"}, args...)...)
 		defer s.stop()
 		var status struct{ Backend struct{ Choice string } }
 		if err := json.Unmarshal([]byte(m.must("status", "--json")), &status); err != nil {

@@ -21,9 +21,8 @@ import (
 
 // chosen is the back-end and why it is that one.
 type chosen struct {
-	backend      chat.Backend
-	name, reason string
-	demo         bool
+	backend              chat.Backend
+	name, choice, reason string
 }
 
 func (p *process) logger(level slog.Level) *slog.Logger {
@@ -42,15 +41,16 @@ func (p *process) briefLogger(s *setup) *slog.Logger {
 
 // backend makes the back-end that the settings name; it starts nothing yet.
 func (p *process) backend(s *setup, demo bool, logger *slog.Logger) chosen {
+	choice := s.settings.Backend
 	switch {
-	case demo:
-		return chosen{cursorsim.NewBackend(cursorsim.Config{Pace: cursorsim.NaturalPace}), "demo", "a simulated Cursor; nothing is real", true}
-	case s.settings.Backend == "agent":
-		return chosen{newMissing(), "agent", "set by the user", false}
-	case s.settings.Backend == "cli":
-		return chosen{newCLI(s, logger), "cursor-agent", "set by the user", false}
+	case demo: // the menu has a line of its own for what that means
+		return chosen{cursorsim.NewBackend(cursorsim.Config{Pace: cursorsim.NaturalPace}), "simulated Cursor", "demo", ""}
+	case choice == "agent":
+		return chosen{newMissing(), "agent", choice, "set by the user"}
+	case choice == "cli":
+		return chosen{newCLI(s, logger), "cursor-agent", choice, "set by the user"}
 	default:
-		return chosen{newCLI(s, logger), "cursor-agent", "the only way to reach Cursor in this version", false}
+		return chosen{newCLI(s, logger), "cursor-agent", choice, "the only way to reach Cursor in this version"}
 	}
 }
 
@@ -80,44 +80,49 @@ func newStore(s *setup) keychain.Store {
 	}
 }
 
-func newKeys(s *setup, logger *slog.Logger) *localkey.Keys {
-	return localkey.New(localkey.Config{Fixed: s.settings.APIKey.Reveal(), Store: newStore(s), Logger: logger})
+func newKeys(s *setup, store keychain.Store, logger *slog.Logger) *localkey.Keys {
+	return localkey.New(localkey.Config{Fixed: s.settings.APIKey.Reveal(), Store: store, Logger: logger})
 }
 
 // instance is a cursortray that runs: the App with what it needs.
 type instance struct {
 	app     *app.App
 	keys    *localkey.Keys
+	account *account
 	backend chat.Backend
 	holder  *control.Holder // nil when another instance has the control socket
 	logger  *slog.Logger
 }
 
 // newInstance constructs everything; failFast as in app.Config.
-func (p *process) newInstance(s *setup, demo, failFast bool) *instance {
+func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) {
 	logger := p.logger(s.settings.LogLevel)
-	with := p.backend(s, demo, logger)
-	keys := newKeys(s, logger)
-	return &instance{
-		app: app.New(app.Config{
-			Addr:          s.settings.Addr,
-			AllowRemote:   s.settings.AllowRemote,
-			FailFast:      failFast,
-			Proxy:         proxy.Config{Hosts: s.settings.AllowedHosts, Origins: s.settings.AllowedOrigins, Logger: logger},
-			Backend:       with.backend,
-			BackendName:   with.name,
-			BackendChoice: s.settings.Backend,
-			BackendReason: with.reason,
-			Demo:          with.demo,
-			Keys:          keys,
-			Copy:          copyText,
-			Logger:        logger,
-			Version:       buildVersion(),
-		}),
-		keys:    keys,
-		backend: with.backend,
-		logger:  logger,
+	store := newStore(s)
+	cfg := app.Config{
+		Addr:        s.settings.Addr,
+		AllowRemote: s.settings.AllowRemote,
+		FailFast:    failFast,
+		Proxy:       proxy.Config{Hosts: s.settings.AllowedHosts, Origins: s.settings.AllowedOrigins, Logger: logger},
+		Demo:        demo,
+		Open:        openPage,
+		Copy:        copyText,
+		Logger:      logger,
+		Version:     buildVersion(),
 	}
+	i := &instance{keys: newKeys(s, store, logger), logger: logger}
+	if !demo { // the demo has no account
+		var err error
+		if i.account, err = p.newAccount(s, store, logger); err != nil {
+			return nil, err
+		}
+		cfg.Account, cfg.AccountChanged = app.CursorAccount{Account: i.account.cursor}, i.account.changed
+	}
+	with := p.backend(s, demo, logger)
+	cfg.Backend, cfg.BackendName, cfg.BackendChoice, cfg.BackendReason = with.backend, with.name, with.choice, with.reason
+	cfg.Keys, i.backend = i.keys, with.backend
+	i.app = app.New(cfg)
+	silenceBrowser()
+	return i, nil
 }
 
 // copyText puts text on the clipboard. The program that does it on

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -27,7 +28,7 @@ func (p *process) runInstance(i *instance, face func(ctx context.Context)) error
 	tasks.Go(func() { p.announce(i.app.Watch(ctx)) })
 	if i.holder != nil {
 		tasks.Go(func() {
-			err := i.holder.Serve(ctx, control.Config{Instance: i.app, Keys: i.keys, Models: i.backend.Models, Logger: i.logger})
+			err := i.holder.Serve(ctx, control.Config{Instance: i.app, Keys: i.keys, Logins: i.app, Models: i.backend.Models, Logger: i.logger})
 			if err != nil {
 				i.logger.Warn("the control socket broke", "error", err)
 			}
@@ -48,7 +49,7 @@ func (p *process) runInstance(i *instance, face func(ctx context.Context)) error
 	cancel()
 	i.keys.Close()
 	tasks.Wait()
-	return err
+	return errors.Join(err, i.account.close())
 }
 
 // announce prints where the proxy listens, for people and for scripts that

@@ -44,7 +44,7 @@ func (c *keyCmd) Run(p *process) error {
 
 // fromStore does without an instance, if there is a store that lasts.
 func (c *keyCmd) fromStore(ctx context.Context, p *process, s *setup) (string, error) {
-	keys := newKeys(s, p.briefLogger(s))
+	keys := newKeys(s, newStore(s), p.briefLogger(s))
 	defer keys.Close()
 	get := keys.Key
 	if c.New {

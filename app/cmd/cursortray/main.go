@@ -36,6 +36,8 @@ type commandLine struct {
 	Start   startCmd   `cmd:"" help:"Start the proxy of the running instance."`
 	Stop    stopCmd    `cmd:"" help:"Stop the proxy of the running instance; cursortray itself goes on."`
 	Quit    quitCmd    `cmd:"" help:"End the running instance."`
+	Login   loginCmd   `cmd:"" help:"Log in to Cursor, with the browser or an API key."`
+	Logout  logoutCmd  `cmd:"" help:"Log out of Cursor: remove the login from this computer."`
 	Key     keyCmd     `cmd:"" help:"Print the local API key that clients of the proxy send."`
 	Models  modelsCmd  `cmd:"" help:"List the models that a client can name."`
 	Doctor  doctorCmd  `cmd:"" help:"Check everything that can be wrong, and say how to mend it."`
@@ -48,13 +50,14 @@ type commandLine struct {
 // process is what a command knows of the process it runs in.
 type process struct {
 	env    func(string) string
+	stdin  io.Reader
 	stdout io.Writer
 	stderr *redactor
 	parser *kong.Kong
 }
 
 func main() {
-	p := &process{env: os.Getenv, stdout: os.Stdout, stderr: newRedactor(os.Stderr, os.Getenv)}
+	p := &process{env: os.Getenv, stdin: os.Stdin, stdout: os.Stdout, stderr: newRedactor(os.Stderr, os.Getenv)}
 	os.Exit(p.run(os.Args[1:]))
 }
 

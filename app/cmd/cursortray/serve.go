@@ -23,11 +23,14 @@ func (c *serveCmd) Run(p *process) error {
 	if err := c.apply(&s.settings); err != nil {
 		return err
 	}
-	i := p.newInstance(s, c.Demo, true)
+	i, err := p.newInstance(s, c.Demo, true)
+	if err != nil {
+		return err
+	}
 	i.holder, err = control.Hold(s.dirs.Runtime)
 	switch {
 	case errors.Is(err, control.ErrHeld):
-		i.logger.Info("another cursortray is running; status, key, models, start, stop and quit go on talking to that one")
+		i.logger.Info("another cursortray is running; every other command goes on talking to that one")
 	case err != nil:
 		i.logger.Warn("other cursortray commands cannot talk to this one", "error", err)
 	}

@@ -44,7 +44,7 @@ type statusCmd struct {
 }
 
 func (statusCmd) Help() string {
-	return `Exits with 1 when no instance is running. With --json:
+	return `Exits with 1 when no instance is running; then it tells who is logged in, and nothing else. With --json:
 
     {"running": bool, "version": text, "pid": number, "demo": bool,
      "proxy": {
@@ -54,6 +54,10 @@ func (statusCmd) Help() string {
      "backend": {
        "name": text, "choice": "auto", "agent" or "cli", "reason": text,
        "account": text, "problem": text},
+     "account": {
+       "state": "none", "unread", "out", "pending", "in" or "expired",
+       "email": text, "storage": "keychain", "file" or "memory",
+       "warning": why the login will not last, "problem": text},
      "problems": [{
        "area": "port", "key", "login", "plan" or "backend",
        "message": text}]}
@@ -62,18 +66,15 @@ Texts that are empty or not known are absent.`
 }
 
 func (c *statusCmd) Run(p *process) error {
-	_, client, err := p.client()
+	s, client, err := p.client()
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()
 	status, err := client.Status(ctx)
-	if c.JSON && errors.Is(err, control.ErrNotRunning) {
-		if err := p.printJSON(control.NotRunning()); err != nil {
-			return err
-		}
-		return errTold
+	if errors.Is(err, control.ErrNotRunning) {
+		return c.notRunning(ctx, p, s)
 	}
 	if err != nil {
 		return err
@@ -82,6 +83,47 @@ func (c *statusCmd) Run(p *process) error {
 		return p.printJSON(status)
 	}
 	return p.printStatus(status)
+}
+
+func (c *statusCmd) notRunning(ctx context.Context, p *process, s *setup) error {
+	a, err := p.ownAccount(s)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	status := control.NotRunning(accountHere(ctx, a))
+	if c.JSON {
+		err = p.printJSON(status)
+	} else if _, err = fmt.Fprintln(p.stdout, "login  "+accountText(status.Account)); err == nil {
+		return control.ErrNotRunning
+	}
+	if err != nil {
+		return err
+	}
+	return errTold
+}
+
+// accountText tells in words who is logged in.
+func accountText(a control.Account) string {
+	switch a.State {
+	case "in":
+		text := "logged in"
+		if a.Email != "" {
+			text += " as " + a.Email
+		}
+		if a.Warning != "" {
+			text += "; " + a.Warning
+		}
+		return text
+	case "pending":
+		return "waiting for the login to be confirmed in the browser"
+	case "unread":
+		return "not known yet: the store of secrets has not answered"
+	}
+	if a.Problem != "" {
+		return a.Problem
+	}
+	return "nobody is logged in; cursortray login does it"
 }
 
 func (p *process) printStatus(s control.Status) error {
@@ -98,9 +140,16 @@ func (p *process) printStatus(s control.Status) error {
 	if s.Proxy.BaseURL != "" {
 		line("base URL", "%s", s.Proxy.BaseURL)
 	}
-	line("back-end", "%s (%s: %s)", s.Backend.Name, s.Backend.Choice, s.Backend.Reason)
+	why := s.Backend.Choice
+	if s.Backend.Reason != "" {
+		why += ": " + s.Backend.Reason
+	}
+	line("back-end", "%s (%s)", s.Backend.Name, why)
 	if s.Backend.Account != "" {
 		line("account", "%s", s.Backend.Account)
+	}
+	if s.Account.State != "none" {
+		line("login", "%s", accountText(s.Account))
 	}
 	if s.Demo {
 		line("demo", "nothing is real")

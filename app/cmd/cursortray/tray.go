@@ -36,7 +36,10 @@ func (c *trayCmd) Run(p *process) error {
 	if errors.Is(err, control.ErrHeld) {
 		return p.alreadyRunning(s)
 	}
-	i := p.newInstance(s, c.Demo, false)
+	i, failed := p.newInstance(s, c.Demo, false)
+	if failed != nil {
+		return failed
+	}
 	if i.holder = holder; err != nil {
 		i.logger.Warn("other cursortray commands cannot talk to this one", "error", err)
 	}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"github.com/pkg/browser"
+
+	"cursortray/keychain"
+	"cursortray/proxy/cursor"
+)
+
+// account is the Cursor account and what hangs on it.
+type account struct {
+	cursor  *cursor.Account
+	store   keychain.Store
+	changed chan struct{} // has an element after a login or logout
+}
+
+// newAccount makes the account, which reads nothing yet. Its store is shared
+// with the local key: two of one keychain would confuse each other's prompts.
+func (p *process) newAccount(s *setup, store keychain.Store, logger *slog.Logger) (*account, error) {
+	hosts, err := cursor.ParseHosts(p.env("CURSOR_API_BASE_URL"), p.env("CURSOR_WEBSITE_URL"))
+	if err != nil {
+		return nil, err
+	}
+	client, err := newHTTPClient(p.env)
+	if err != nil {
+		return nil, err
+	}
+	identity, err := cursor.NewIdentity(context.Background(), cursor.IdentityConfig{
+		Version: s.settings.ClientVersion, Versions: cliBuilds(p.env), Share: s.settings.Telemetry,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("client_version: %w", err)
+	}
+	a := &account{store: store, changed: make(chan struct{}, 1)}
+	a.cursor, err = cursor.NewAccount(cursor.AccountConfig{
+		Config: cursor.Config{
+			Client:   client,
+			Hosts:    hosts,
+			Store:    store,
+			LockFile: filepath.Join(s.dirs.State, "login.lock"),
+			Changed:  func(bool) { signal1(a.changed) },
+			Logger:   logger,
+		},
+		Identity: identity,
+		Storage:  store.Kind(),
+	})
+	return a, err
+}
+
+// signal1 puts an element into a channel that holds one.
+func signal1(ch chan<- struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
+}
+
+// close ends what runs for the account; there may be none.
+func (a *account) close() error {
+	if a == nil {
+		return nil
+	}
+	return a.cursor.Close()
+}
+
+// newHTTPClient returns the one client of the program: HTTP/2, the proxy of
+// HTTPS_PROXY and NO_PROXY, and the certificates of the system. Go reads
+// SSL_CERT_FILE on some systems only; users behind a company proxy need it on
+// all of them.
+func newHTTPClient(env func(string) string) (*http.Client, error) {
+	transport, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return nil, errors.New("the HTTP transport is not Go's own")
+	}
+	transport = transport.Clone()
+	if file := env("SSL_CERT_FILE"); file != "" {
+		pem, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("SSL_CERT_FILE: %w", err)
+		}
+		roots, err := x509.SystemCertPool()
+		if err != nil {
+			roots = x509.NewCertPool()
+		}
+		if !roots.AppendCertsFromPEM(pem) {
+			return nil, errors.New("SSL_CERT_FILE: there is no certificate in the file")
+		}
+		transport.TLSClientConfig = &tls.Config{RootCAs: roots}
+	}
+	return &http.Client{Transport: transport}, nil
+}
+
+// cliBuilds is the folder in which the installer of Cursor's CLI keeps its
+// builds.
+func cliBuilds(env func(string) string) string {
+	base := env("LOCALAPPDATA") // on Windows
+	if base == "" {
+		base = filepath.Join(env("HOME"), ".local", "share")
+	}
+	return filepath.Join(base, "cursor-agent", "versions")
+}
+
+// openPage shows a page in the browser. The program that does it cannot be
+// stopped, and some stay until the browser is closed; ctx ends the waiting.
+func openPage(ctx context.Context, url string) error {
+	done := make(chan error, 1)
+	go func() { done <- browser.OpenURL(url) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// silenceBrowser keeps what browsers print out of our output: it is noise, and
+// addresses of pages may be in it.
+func silenceBrowser() { browser.Stdout, browser.Stderr = io.Discard, io.Discard }

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"cursortray/app/control"
+	"cursortray/proxy/chat"
+	"cursortray/proxy/cursor"
+)
+
+const (
+	// identifyTime is for the question who has logged in, whose answer is nice
+	// to have.
+	identifyTime = 5 * time.Second
+	// maxKey is far above the length of an API key or a token.
+	maxKey = 16 << 10
+)
+
+type loginCmd struct {
+	jsonFlag
+	NoBrowser bool   `help:"Print the address of the login page on standard output and open nothing."`
+	APIKey    string `name:"api-key" placeholder:"-" help:"With \"-\": log in with an API key from cursor.com that is given on standard input."`
+}
+
+func (loginCmd) Help() string {
+	return `Opens Cursor's login page in the browser and waits until the login is confirmed there. Ctrl-C cancels it. The running instance, if there is one, is logged in at once.
+With --json:
+
+    {"state": "in", "email": text, "storage": "keychain", "file" or "memory",
+     "warning": why the login will not last}
+
+Texts that are not known are absent. With --no-browser as well, a line {"url": text} comes first.`
+}
+
+func (c *loginCmd) Run(p *process) error {
+	if c.APIKey != "" && c.APIKey != "-" {
+		return &usageError{errors.New("other programs can read a command line: use --api-key - and give the key on standard input")}
+	}
+	if c.APIKey != "" && c.NoBrowser {
+		return &usageError{errors.New("--api-key and --no-browser exclude each other")}
+	}
+	s, client, err := p.client()
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	var account control.Account
+	if c.APIKey != "" {
+		account, err = c.withKey(ctx, p, s, client)
+	} else {
+		account, err = c.withBrowser(ctx, p, s, client)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return errors.New("the login was cancelled")
+		}
+		return err
+	}
+	if c.JSON {
+		return p.printJSON(account)
+	}
+	return p.printLogin(account)
+}
+
+func (p *process) printLogin(account control.Account) error {
+	text := "logged in to Cursor"
+	if account.Email != "" {
+		text += " as " + account.Email
+	}
+	if account.Warning != "" {
+		text += "; " + account.Warning
+	}
+	_, err := fmt.Fprintln(p.stdout, text)
+	return err
+}
+
+func (c *loginCmd) withKey(ctx context.Context, p *process, s *setup, client *control.Client) (control.Account, error) {
+	key, err := readKey(p.stdin)
+	if err != nil {
+		return control.Account{}, err
+	}
+	p.stderr.add(key)
+	account, err := client.LoginWithKey(ctx, key)
+	if errors.Is(err, control.ErrNotRunning) {
+		return p.loginHere(ctx, s, func(a *cursor.Account) error { return a.LoginWithKey(ctx, key) })
+	}
+	return account, err
+}
+
+// readKey reads the first line that is not empty.
+func readKey(in io.Reader) (string, error) {
+	lines := bufio.NewScanner(io.LimitReader(in, maxKey))
+	for lines.Scan() {
+		if key := strings.TrimSpace(lines.Text()); key != "" {
+			return key, nil
+		}
+	}
+	return "", errors.New("there is no API key on standard input")
+}
+
+func (c *loginCmd) withBrowser(ctx context.Context, p *process, s *setup, client *control.Client) (control.Account, error) {
+	attempt, err := client.Login(ctx, !c.NoBrowser)
+	if errors.Is(err, control.ErrNotRunning) {
+		return p.loginHere(ctx, s, func(a *cursor.Account) error { return c.confirm(ctx, p, a) })
+	}
+	if err != nil {
+		return control.Account{}, err
+	}
+	if err := c.show(p, attempt.URL); err != nil {
+		return control.Account{}, err
+	}
+	account, err := client.LoginWait(ctx, attempt.N)
+	if ctx.Err() != nil && attempt.Begun {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
+		defer cancel()
+		err = errors.Join(err, client.LoginCancel(last))
+	}
+	return account, err
+}
+
+// confirm logs in with the browser, without an instance.
+func (c *loginCmd) confirm(ctx context.Context, p *process, a *cursor.Account) error {
+	attempt := a.StartLogin()
+	if err := c.show(p, attempt.URL); err != nil {
+		return err
+	}
+	if !c.NoBrowser {
+		silenceBrowser()
+		opening, stop := context.WithCancel(ctx)
+		done := make(chan struct{})
+		defer func() { <-done }()
+		defer stop()
+		go func() {
+			defer close(done)
+			if err := openPage(opening, attempt.URL); err != nil && opening.Err() == nil {
+				fmt.Fprintln(p.stderr, "cursortray: the browser did not open; open the page yourself")
+			}
+		}()
+	}
+	return attempt.Wait(ctx)
+}
+
+// show prints the page's address where it is looked for.
+func (c *loginCmd) show(p *process, url string) error {
+	var err error
+	switch {
+	case c.NoBrowser && c.JSON:
+		out := json.NewEncoder(p.stdout)
+		out.SetEscapeHTML(false)
+		err = out.Encode(map[string]string{"url": url})
+	case c.NoBrowser:
+		_, err = fmt.Fprintln(p.stdout, url)
+	default:
+		_, err = fmt.Fprintf(p.stderr, "Confirm the login in the browser. If it does not open, go to\n%s\n", url)
+	}
+	return err
+}
+
+// loginHere logs in without an instance, into a store that lasts.
+func (p *process) loginHere(ctx context.Context, s *setup, login func(*cursor.Account) error) (control.Account, error) {
+	a, err := p.ownAccount(s)
+	if err != nil {
+		return control.Account{}, err
+	}
+	defer a.close()
+	if a.store.Kind() == "memory" {
+		return control.Account{}, errors.New("there is no running instance, and token_store = \"memory\" keeps no login for the next one")
+	}
+	if err := login(a.cursor); err != nil {
+		var e *chat.Error
+		if errors.As(err, &e) && e.Code == cursor.CodeNotSaved {
+			return control.Account{}, fmt.Errorf("the login cannot be saved: %w", errors.Unwrap(e))
+		}
+		return control.Account{}, err
+	}
+	asking, cancel := context.WithTimeout(ctx, identifyTime)
+	defer cancel()
+	_ = a.cursor.Identify(asking)
+	return accountHere(ctx, a), nil
+}
+
+// accountHere describes the account without an instance.
+func accountHere(ctx context.Context, a *account) control.Account {
+	state := a.cursor.State(ctx)
+	account := control.Account{State: "out", Email: state.Email, Storage: state.Storage}
+	switch {
+	case state.SignedIn:
+		account.State = "in"
+	case state.Problem.Code == cursor.CodeLoginEnded:
+		account.State, account.Problem = "expired", state.Problem.Message
+	case state.Problem.Code != cursor.CodeLoginRequired:
+		account.Problem = state.Problem.Message
+	}
+	return account
+}
+
+// ownAccount makes an account for a command that runs without an instance.
+func (p *process) ownAccount(s *setup) (*account, error) {
+	return p.newAccount(s, newStore(s), p.briefLogger(s))
+}
+
+type logoutCmd struct {
+	jsonFlag
+}
+
+func (logoutCmd) Help() string {
+	return `Removes the login from this computer. The proxy goes on; requests fail until somebody logs in again. With --json:
+
+    {"state": "out"}`
+}
+
+func (c *logoutCmd) Run(p *process) error {
+	s, client, err := p.client()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), keyTime)
+	defer cancel()
+	err = client.Logout(ctx)
+	if errors.Is(err, control.ErrNotRunning) {
+		err = p.logoutHere(ctx, s)
+	}
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.printJSON(control.Account{State: "out"})
+	}
+	_, err = fmt.Fprintln(p.stdout, "logged out of Cursor")
+	return err
+}
+
+func (p *process) logoutHere(ctx context.Context, s *setup) error {
+	a, err := p.ownAccount(s)
+	if err != nil {
+		return err
+	}
+	return errors.Join(a.cursor.Logout(ctx), a.close())
+}

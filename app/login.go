@@ -1,0 +1,267 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"cursortray/proxy/chat"
+	"cursortray/proxy/cursor"
+)
+
+// openTimeout is how long a program that opens a browser may take to say that
+// it could not. Some stay until the browser is closed.
+const openTimeout = 30 * time.Second
+
+// logoutTimeout is for a store of secrets that does not answer.
+const logoutTimeout = 15 * time.Second
+
+// login is the machine's hold on the account.
+type login struct {
+	cancel  context.CancelFunc // of the attempt under way; nil when there is none
+	reading bool
+	again   bool // the account has changed while it was read
+	known   cursor.AccountState
+}
+
+// readAccount asks who is logged in, one question at a time.
+func (m *machine) readAccount() {
+	account := m.app.cfg.Account
+	if account == nil || m.quitting {
+		return
+	}
+	if m.login.reading {
+		m.login.again = true
+		return
+	}
+	m.login.reading = true
+	m.spawn(m.work, func(ctx context.Context) func(*machine) {
+		state := account.State(ctx)
+		return func(m *machine) {
+			m.login.reading = false
+			if m.login.again { // the answer may be old
+				m.login.again = false
+				m.readAccount()
+				return
+			}
+			m.accountRead(state)
+		}
+	})
+}
+
+func (m *machine) accountRead(state cursor.AccountState) {
+	if m.quitting {
+		return
+	}
+	m.login.known = state
+	m.showAccount()
+	if state.SignedIn && state.Email == "" {
+		m.identify()
+	}
+}
+
+// identify learns the e-mail address. Without it the menu has less to show,
+// which is no problem worth a word.
+func (m *machine) identify() {
+	account := m.app.cfg.Account
+	m.spawn(m.work, func(ctx context.Context) func(*machine) {
+		if err := account.Identify(ctx); err != nil {
+			m.app.cfg.Logger.Debug("who is logged in is not known", "error", err)
+			return func(*machine) {}
+		}
+		state := account.State(ctx)
+		return func(m *machine) {
+			if m.login.known.SignedIn && state.SignedIn {
+				m.login.known = state
+				m.showAccount()
+			}
+		}
+	})
+}
+
+// showAccount puts what is known into the Snapshot.
+func (m *machine) showAccount() {
+	known, shown := m.login.known, &m.snap.Account
+	state, problem, warning := LoggedOut, known.Problem, ""
+	switch {
+	case known == (cursor.AccountState{}):
+		state = Unread
+	case known.SignedIn:
+		state, problem, warning = LoggedIn, nil, shortLived(known)
+	case problem != nil && problem.Code == cursor.CodeLoginEnded:
+		state = LoginEnded
+	case problem != nil && problem.Code == cursor.CodeLoginRequired:
+		problem = nil
+	}
+	if m.login.cancel != nil {
+		state = LoginPending
+	}
+	if p := shown.Problem; p != nil && problem != nil && p.Code == problem.Code && p.Message == problem.Message {
+		problem = p // the same pointer keeps the Snapshot equal
+	}
+	shown.State, shown.Email, shown.Storage, shown.Problem, shown.Warning = state, known.Email, known.Storage, problem, warning
+}
+
+// shortLived says why a login ends with the program.
+func shortLived(state cursor.AccountState) string {
+	switch {
+	case state.Problem != nil:
+		return state.Problem.Message
+	case state.Storage == "memory":
+		return `the login lasts until cursortray ends, because token_store is "memory"`
+	}
+	return ""
+}
+
+// signIn begins an attempt and opens the page, unless one is under way.
+func (m *machine) signIn(browser bool) {
+	account := m.app.cfg.Account
+	if account == nil || m.quitting || m.login.cancel != nil {
+		return
+	}
+	attempt := account.StartLogin()
+	work := m.work
+	ctx, cancel := context.WithCancel(work)
+	m.login.cancel = cancel
+	m.snap.Account.Login = LoginStatus{N: m.snap.Account.Login.N + 1, URL: attempt.URL}
+	m.showAccount()
+	m.app.cfg.Logger.Info("waiting for the login to be confirmed in the browser")
+	m.spawn(ctx, func(ctx context.Context) func(*machine) {
+		err := attempt.Wait(ctx)
+		state := account.State(work) // also after a cancel
+		return func(m *machine) {
+			m.login.cancel()
+			m.login.cancel = nil
+			m.snap.Account.Login.URL = ""
+			m.loginEnded(err, state)
+		}
+	})
+	if browser {
+		m.openLoginPage()
+	}
+}
+
+func (m *machine) cancelSignIn() {
+	if m.login.cancel != nil {
+		m.login.cancel() // loginEnded follows
+	}
+}
+
+// openLoginPage opens the page of the attempt under way. A failure to do so is
+// no end of the attempt: the link can be copied.
+func (m *machine) openLoginPage() {
+	url, open := m.snap.Account.Login.URL, m.app.cfg.Open
+	if url == "" {
+		return
+	}
+	if open == nil {
+		m.notify("No browser: copy the login link and open it yourself")
+		return
+	}
+	m.spawn(m.work, func(ctx context.Context) func(*machine) {
+		ctx, cancel := context.WithTimeout(ctx, openTimeout)
+		defer cancel()
+		err := open(ctx, url)
+		return func(m *machine) {
+			if err != nil && ctx.Err() == nil && m.snap.Account.Login.URL == url {
+				m.app.cfg.Logger.Warn("the browser could not be opened", "error", err)
+				m.notify("The browser did not open: copy the login link instead")
+			}
+		}
+	})
+}
+
+// loginEnded takes the result of an attempt with the browser or a key, and who
+// is logged in after it.
+func (m *machine) loginEnded(err error, state cursor.AccountState) {
+	failure := chat.AsError(err)
+	switch {
+	case failure == nil, failure.Code == cursor.CodeNotSaved:
+		failure = nil
+		m.app.cfg.Logger.Info("logged in to Cursor")
+		m.notify("Logged in to Cursor")
+	case failure.Kind == chat.Canceled:
+		failure = nil
+		m.snap.Account.Login.Cancelled = true
+	default:
+		m.app.cfg.Logger.Warn("the login failed", "code", failure.Code, "problem", failure.Message)
+	}
+	m.snap.Account.Login.Failure = failure
+	m.accountRead(state)
+}
+
+// LoginWithKey logs in with an API key and returns when that is done. It is no
+// Action because its caller waits for the result, and because nothing but the
+// call should hold the key. A login that could not be stored is no error: the
+// Snapshot has a warning about it.
+func (a *App) LoginWithKey(ctx context.Context, key string) error {
+	if a.cfg.Account == nil {
+		return noAccount()
+	}
+	err := a.cfg.Account.LoginWithKey(ctx, key)
+	a.told(ctx, func(m *machine, state cursor.AccountState) { m.loginEnded(err, state) })
+	if e := chat.AsError(err); e != nil && e.Code != cursor.CodeNotSaved {
+		return e
+	}
+	return nil
+}
+
+// Logout ends the login, and an attempt that is under way, and returns when
+// that is done.
+func (a *App) Logout(ctx context.Context) error {
+	if a.cfg.Account == nil {
+		return noAccount()
+	}
+	a.inbox.put((*machine).cancelSignIn)
+	err := a.cfg.Account.Logout(ctx)
+	a.told(ctx, func(m *machine, state cursor.AccountState) { m.loggedOut(err, state) })
+	return err
+}
+
+// told tells the machine what was done to the account, and who is logged in
+// since.
+func (a *App) told(ctx context.Context, step func(*machine, cursor.AccountState)) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logoutTimeout)
+	defer cancel()
+	state := a.cfg.Account.State(ctx)
+	a.inbox.put(func(m *machine) { step(m, state) })
+}
+
+func noAccount() *chat.Error {
+	return chat.Errorf(chat.Unavailable, "this cursortray runs without a Cursor account")
+}
+
+// signOut is not an errand that a quit interrupts: who logs out and quits wants
+// to be logged out.
+func (m *machine) signOut() {
+	if m.app.cfg.Account == nil || m.quitting {
+		return
+	}
+	m.spawn(context.WithoutCancel(m.life), func(ctx context.Context) func(*machine) {
+		ctx, cancel := context.WithTimeout(ctx, logoutTimeout)
+		defer cancel()
+		_ = m.app.Logout(ctx) // which tells the machine itself
+		return func(*machine) {}
+	})
+}
+
+func (m *machine) loggedOut(err error, state cursor.AccountState) {
+	m.snap.Account.Login.Failure = nil
+	if err == nil {
+		m.app.cfg.Logger.Info("logged out of Cursor")
+		m.notify("Logged out of Cursor")
+	} else {
+		m.app.cfg.Logger.Warn("could not log out", "error", err)
+		m.notify("Not logged out: " + chat.AsError(err).Message)
+	}
+	m.accountRead(state)
+}
+
+const keyCommand = "cursortray login --api-key -"
+
+// explainKey leads to the login with an API key: a menu cannot take one, and a
+// command line must not hold one.
+func (m *machine) explainKey() {
+	m.copyText(func(context.Context) (string, error) { return keyCommand, nil },
+		"Command copied: run it in a terminal, then paste the key",
+		"Run in a terminal: "+keyCommand)
+}
