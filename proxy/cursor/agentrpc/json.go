@@ -17,3 +17,12 @@ func encodeJSON(v any) json.RawMessage {
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
+
+// decodeObject returns a JSON object as it stands in text, nil if there is none.
+func decodeObject(text string) json.RawMessage {
+	trimmed := bytes.TrimSpace([]byte(text))
+	if len(trimmed) == 0 || trimmed[0] != '{' || !json.Valid(trimmed) {
+		return nil
+	}
+	return trimmed
+}
