@@ -160,7 +160,7 @@ func TestStatusTellsEverything(t *testing.T) {
 		Proxy:    Proxy{State: "blocked", Address: "127.0.0.1:9", BaseURL: "http://127.0.0.1:9/v1", Owner: "nginx", Problem: "port 9 is used by nginx", Active: 2},
 		Backend:  Backend{Name: "cursor-agent", Choice: "auto", Reason: "why", Account: "a@b.test", Problem: "log in"},
 		Account:  Account{State: "expired", Email: "b@c.test", Storage: "file", Problem: "log in again"},
-		Problems: []Problem{{"port", "port 9 is used by nginx"}, {"key", "the keychain is locked"}, {"login", "log in"}},
+		Problems: []Problem{{"port", "port 9 is used by nginx"}, {"key", "the keychain is locked"}, {"login", "log in again"}, {"login", "log in"}},
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("error %v, status (-want +got):\n%s", err, diff)
