@@ -1,0 +1,103 @@
+package app
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+
+	"cursortray/proxy/chat"
+)
+
+// Texts for figures, the same on every face.
+
+// ContextLine tells how full the conversation's window is: "Context 45K / 256K
+// (17.6%)". A nil context was never reported. A stale one is of an earlier
+// turn, because the last one did not report any.
+func ContextLine(c *chat.Context, stale bool) string {
+	if c == nil {
+		return "Context —"
+	}
+	line := "Context " + TokenCount(c.Used)
+	if c.Max > 0 {
+		line += " / " + TokenCount(c.Max) + " (" + percent(c.Used, c.Max) + ")"
+	}
+	if stale {
+		line += " · last turn"
+	}
+	return line
+}
+
+// ContextLeft returns how many tokens still go into the window; false if that
+// is not known.
+func ContextLeft(c *chat.Context) (tokens int, ok bool) {
+	if c == nil || c.Max <= 0 {
+		return 0, false
+	}
+	return max(0, c.Max-max(0, c.Used)), true
+}
+
+// TokenCount is a number of tokens in three or four digits: "950", "84.3K",
+// "1.05M".
+func TokenCount(n int) string {
+	count := bounded(n)
+	switch {
+	case count < 1000:
+		return strconv.FormatInt(count, 10)
+	case count < 999_950:
+		return decimal((count+50)/100, 1) + "K"
+	}
+	return decimal((count+5000)/10_000, 2) + "M"
+}
+
+// percent is part of whole with one decimal, half of one rounded up, from 0 to
+// 100.
+func percent(part, whole int) string {
+	p, w := bounded(part), bounded(whole)
+	if p >= w {
+		return "100%"
+	}
+	return decimal((p*2000+w)/(2*w), 1) + "%"
+}
+
+// bounded keeps what a server may send in reach of the arithmetic here.
+func bounded(n int) int64 { return min(max(0, int64(n)), 1e15) }
+
+// decimal is n with its last digits behind a point, without zeros at the end.
+func decimal(n int64, digits int) string {
+	text := strconv.FormatInt(n, 10)
+	if short := digits + 1 - len(text); short > 0 {
+		text = strings.Repeat("0", short) + text
+	}
+	point := len(text) - digits
+	return strings.TrimSuffix(text[:point]+"."+strings.TrimRight(text[point:], "0"), ".")
+}
+
+// PriceLine is what a million tokens cost, in and out: "$4 / $20". It is empty
+// unless both are known: no price is not free.
+func PriceLine(p *chat.Price) string {
+	if p == nil {
+		return ""
+	}
+	in, out := perMillion(p.Input), perMillion(p.Output)
+	if in == "" || out == "" {
+		return ""
+	}
+	return in + " / " + out
+}
+
+// perMillion makes a price per token one per million: "$0.75", "$0.075", "$4".
+func perMillion(perToken string) string {
+	if len(perToken) > 40 || strings.ContainsFunc(perToken, func(r rune) bool { return r != '.' && (r < '0' || r > '9') }) {
+		return ""
+	}
+	price, ok := new(big.Rat).SetString(perToken)
+	if !ok {
+		return ""
+	}
+	price.Mul(price, big.NewRat(1_000_000, 1))
+	if price.IsInt() {
+		return "$" + price.Num().String()
+	}
+	whole, fraction, _ := strings.Cut(price.FloatString(6), ".")
+	return "$" + whole + "." + fraction[:2] + strings.TrimRight(fraction[2:], "0")
+}
