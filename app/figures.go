@@ -1,7 +1,6 @@
 package app
 
 import (
-	"math/big"
 	"strconv"
 	"strings"
 
@@ -70,34 +69,4 @@ func decimal(n int64, digits int) string {
 	}
 	point := len(text) - digits
 	return strings.TrimSuffix(text[:point]+"."+strings.TrimRight(text[point:], "0"), ".")
-}
-
-// PriceLine is what a million tokens cost, in and out: "$4 / $20". It is empty
-// unless both are known: no price is not free.
-func PriceLine(p *chat.Price) string {
-	if p == nil {
-		return ""
-	}
-	in, out := perMillion(p.Input), perMillion(p.Output)
-	if in == "" || out == "" {
-		return ""
-	}
-	return in + " / " + out
-}
-
-// perMillion makes a price per token one per million: "$0.75", "$0.075", "$4".
-func perMillion(perToken string) string {
-	if len(perToken) > 40 || strings.ContainsFunc(perToken, func(r rune) bool { return r != '.' && (r < '0' || r > '9') }) {
-		return ""
-	}
-	price, ok := new(big.Rat).SetString(perToken)
-	if !ok {
-		return ""
-	}
-	price.Mul(price, big.NewRat(1_000_000, 1))
-	if price.IsInt() {
-		return "$" + price.Num().String()
-	}
-	whole, fraction, _ := strings.Cut(price.FloatString(6), ".")
-	return "$" + whole + "." + fraction[:2] + strings.TrimRight(fraction[2:], "0")
 }

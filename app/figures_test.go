@@ -60,24 +60,3 @@ func TestTokenCount(t *testing.T) {
 		}
 	}
 }
-
-func TestPriceLine(t *testing.T) {
-	tests := []struct {
-		price *chat.Price
-		want  string
-	}{
-		{nil, ""},
-		{&chat.Price{}, ""},
-		{&chat.Price{Input: "0.000004"}, ""},
-		{&chat.Price{Input: "0.000004", Output: "0.00002"}, "$4 / $20"},
-		{&chat.Price{Input: "0.00000075", Output: "0.0000035"}, "$0.75 / $3.50"},
-		{&chat.Price{Input: "0.000000075", Output: "0.0000012"}, "$0.075 / $1.20"},
-		{&chat.Price{Input: "1e999999999", Output: "0.1"}, ""},
-		{&chat.Price{Input: "free", Output: "-1"}, ""},
-	}
-	for _, tt := range tests {
-		if got := PriceLine(tt.price); got != tt.want {
-			t.Errorf("%+v: %q, want %q", tt.price, got, tt.want)
-		}
-	}
-}
