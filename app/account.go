@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"cursortray/proxy/chat"
 	"cursortray/proxy/cursor"
@@ -23,8 +24,39 @@ type Account interface {
 	StartLogin() LoginAttempt
 	// LoginWithKey logs in with an API key.
 	LoginWithKey(ctx context.Context, key string) error
-	// Logout removes the login.
+	// Logout removes the login and what is kept of the account.
 	Logout(ctx context.Context) error
+
+	ModelLists
+	Plans
+}
+
+// ModelLists gives the models of an Account.
+type ModelLists interface {
+	// Catalog returns the models, at once if there is any list of them. A newer
+	// one is fetched behind that.
+	Catalog(ctx context.Context) (*cursor.Catalog, error)
+	// RefreshModels fetches the list and waits for it.
+	RefreshModels(ctx context.Context) (*cursor.Catalog, error)
+	ModelStatus() cursor.ModelStatus
+}
+
+// Plans gives what is used of the plan of an Account.
+type Plans interface {
+	// Plan returns figures that are not older than maxAge, 0 for new ones; with
+	// an error the last ones.
+	Plan(ctx context.Context, maxAge time.Duration) (cursor.Plan, error)
+	// WatchPlan returns what hands figures to show from now on, as long as it
+	// runs.
+	WatchPlan(show func(cursor.Plan, error)) PlanWatch
+}
+
+// PlanWatch knows when to ask for new figures. *cursor.PlanWatch is one.
+type PlanWatch interface {
+	Run(ctx context.Context) // until ctx ends
+	Refresh()                // at once
+	MenuOpened()             // at once, unless they are as good as new
+	RunEnded()               // after a while
 }
 
 // LoginAttempt is one attempt to log in with the browser.
@@ -42,6 +74,11 @@ type CursorAccount struct{ *cursor.Account }
 func (a CursorAccount) StartLogin() LoginAttempt {
 	attempt := a.Account.StartLogin()
 	return LoginAttempt{URL: attempt.URL, Wait: attempt.Wait}
+}
+
+// WatchPlan implements Plans.
+func (a CursorAccount) WatchPlan(show func(cursor.Plan, error)) PlanWatch {
+	return a.Account.WatchPlan(show)
 }
 
 // AccountStatus is the state of the Cursor account.

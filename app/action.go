@@ -39,6 +39,15 @@ type CopyLoginURL struct{}
 // SignOut ends the login at Cursor.
 type SignOut struct{}
 
+// CopyModel puts the id of a model on the clipboard.
+type CopyModel struct{ ID string }
+
+// Refresh fetches the account's models and the figures of its plan.
+type Refresh struct{}
+
+// MenuOpened tells that somebody looks at the menu.
+type MenuOpened struct{}
+
 // Quit ends the App. A second one does not wait for running answers.
 type Quit struct{}
 
@@ -53,4 +62,7 @@ func (CancelSignIn) isAction()  {}
 func (OpenLoginPage) isAction() {}
 func (CopyLoginURL) isAction()  {}
 func (SignOut) isAction()       {}
+func (CopyModel) isAction()     {}
+func (Refresh) isAction()       {}
+func (MenuOpened) isAction()    {}
 func (Quit) isAction()          {}

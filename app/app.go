@@ -16,6 +16,7 @@ import (
 
 	"cursortray/proxy"
 	"cursortray/proxy/chat"
+	"cursortray/proxy/cursor"
 )
 
 // Keys gives the local API key that clients of the proxy must send. Key is
@@ -54,6 +55,9 @@ type Config struct {
 	// element after somebody was logged in or out.
 	Account        Account
 	AccountChanged <-chan struct{}
+	// ModelsChanged has an element after a new list of models has come.
+	ModelsChanged <-chan struct{}
+	Prices        cursor.PriceTable // nil: there is none
 
 	Keys Keys
 	// Open shows a page in the browser. It may return long before or after the
@@ -76,6 +80,8 @@ type App struct {
 	// troubled tells the request path, without a lock, that a problem of the
 	// back-end is on show, so that a success is worth reporting.
 	troubled atomic.Bool
+	// catalog is the account's list of models, for the request path.
+	catalog atomic.Pointer[cursor.Catalog]
 }
 
 // New returns an App that has started nothing yet.
@@ -148,7 +154,11 @@ func (a *App) turn(ctx context.Context, m *machine) {
 		case <-m.noticeEnd.C:
 			m.snap.Notice.Text = ""
 		case <-a.cfg.AccountChanged:
-			m.readAccount()
+			m.accountChanged()
+		case <-a.cfg.ModelsChanged:
+			m.loadModels(false)
+		case <-m.ages.C:
+			m.showAges()
 		}
 	}
 }

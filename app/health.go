@@ -135,6 +135,7 @@ func (b observed) Chat(ctx context.Context, req *chat.Request) iter.Seq2[chat.Ev
 func (b observed) ended(err error) {
 	switch e := chat.AsError(err); {
 	case e == nil:
+		b.app.inbox.put((*machine).runEnded)
 		if b.app.troubled.Load() {
 			b.app.inbox.put((*machine).requestServed)
 		}

@@ -52,11 +52,30 @@ func (m *machine) accountRead(state cursor.AccountState) {
 	if m.quitting {
 		return
 	}
-	m.login.known = state
+	l := &m.login
+	in := state.SignedIn
+	if !in && l.known.SignedIn {
+		m.forgetModels()
+	}
+	l.known = state
 	m.showAccount()
-	if state.SignedIn && state.Email == "" {
+	m.watchPlan()
+	if in && state.Email == "" {
 		m.identify()
 	}
+	if in {
+		m.loadModels(false)
+	}
+}
+
+// accountChanged follows a login or logout, by whomever.
+func (m *machine) accountChanged() {
+	m.forgetModels()
+	if m.plan.watch != nil {
+		m.snap.Plan = PlanStatus{}
+		m.plan.watch.Refresh()
+	}
+	m.readAccount()
 }
 
 // identify learns the e-mail address. Without it the menu has less to show,
@@ -95,10 +114,8 @@ func (m *machine) showAccount() {
 	if m.login.cancel != nil {
 		state = LoginPending
 	}
-	if p := shown.Problem; p != nil && problem != nil && p.Code == problem.Code && p.Message == problem.Message {
-		problem = p // the same pointer keeps the Snapshot equal
-	}
-	shown.State, shown.Email, shown.Storage, shown.Problem, shown.Warning = state, known.Email, known.Storage, problem, warning
+	shown.State, shown.Email, shown.Storage, shown.Warning = state, known.Email, known.Storage, warning
+	shown.Problem = kept(shown.Problem, problem)
 }
 
 // shortLived says why a login ends with the program.

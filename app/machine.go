@@ -27,9 +27,11 @@ type machine struct {
 	server    server
 	health    health
 	login     login
+	plan      planWatch
 	throttle  *time.Timer // until activity may be shown again
 	recheck   *time.Timer // until the back-end is checked again
 	noticeEnd *time.Timer // until the notice is taken away
+	ages      *time.Timer // until ages are told anew
 }
 
 func newMachine(a *App, life context.Context) *machine {
@@ -40,6 +42,7 @@ func newMachine(a *App, life context.Context) *machine {
 		throttle:  time.NewTimer(never),
 		recheck:   time.NewTimer(never),
 		noticeEnd: time.NewTimer(never),
+		ages:      time.NewTimer(never),
 	}
 	m.work, m.endWork = context.WithCancel(life)
 	m.server.addr = a.cfg.Addr
@@ -57,6 +60,9 @@ func (m *machine) begin() {
 	}
 	m.check()
 	m.readKey()
+	if m.app.cfg.Account == nil {
+		m.loadModels(false)
+	}
 	m.readAccount()
 }
 
@@ -65,6 +71,7 @@ func (m *machine) stopTimers() {
 	m.throttle.Stop()
 	m.recheck.Stop()
 	m.noticeEnd.Stop()
+	m.ages.Stop()
 }
 
 // over says that Run has nothing left to do.
@@ -102,6 +109,12 @@ func (m *machine) do(action Action) {
 		m.copyLoginURL()
 	case SignOut:
 		m.signOut()
+	case CopyModel:
+		m.copyModel(a.ID)
+	case Refresh:
+		m.refresh()
+	case MenuOpened:
+		m.menuOpened()
 	case Recheck:
 		m.recheckAll()
 	}

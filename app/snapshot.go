@@ -13,6 +13,8 @@ type Snapshot struct {
 	Proxy   ProxyStatus
 	Backend BackendStatus
 	Account AccountStatus
+	Models  ModelsStatus
+	Plan    PlanStatus
 	// KeyProblem says why the local key cannot be read; "" when it can or is
 	// not yet needed.
 	KeyProblem string

@@ -35,12 +35,12 @@ type Attempt struct {
 	Begun bool   `json:"begun"` // by this call; false: it was under way already
 }
 
-// Logins is the Cursor account of the running App. *app.App is one.
-type Logins interface {
-	// LoginWithKey and Logout return when they are done. Errors are
-	// *chat.Error.
+// AccountOwner is the running App as the owner of the Cursor account. *app.App
+// is one. The methods return when they are done; errors are *chat.Error.
+type AccountOwner interface {
 	LoginWithKey(ctx context.Context, key string) error
 	Logout(ctx context.Context) error
+	Plan(ctx context.Context, fresh bool) (app.Usage, error)
 }
 
 // whoTime is how long a login that has succeeded waits for the name to show.
@@ -52,6 +52,7 @@ func (s *server) accountRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("DELETE /login", s.loginCancel)
 	mux.HandleFunc("POST /login/key", s.loginKey)
 	mux.HandleFunc("POST /logout", s.logout)
+	mux.HandleFunc("GET /usage", s.usage)
 }
 
 // login begins an attempt, or joins the one under way.
@@ -121,7 +122,7 @@ func (s *server) loginKey(w http.ResponseWriter, r *http.Request) {
 		refuse(w, chat.Errorf(chat.Invalid, "no key"))
 		return
 	}
-	if err := s.cfg.Logins.LoginWithKey(r.Context(), body.Key); err != nil {
+	if err := s.cfg.Account.LoginWithKey(r.Context(), body.Key); err != nil {
 		refuse(w, err)
 		return
 	}
@@ -132,7 +133,7 @@ func (s *server) loginKey(w http.ResponseWriter, r *http.Request) {
 const maxKeyBody = 64 << 10
 
 func (s *server) logout(w http.ResponseWriter, r *http.Request) {
-	if err := s.cfg.Logins.Logout(r.Context()); err != nil {
+	if err := s.cfg.Account.Logout(r.Context()); err != nil {
 		refuse(w, err)
 		return
 	}

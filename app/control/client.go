@@ -115,7 +115,16 @@ func (c *Client) Logout(ctx context.Context) error {
 	return err
 }
 
-// Models lists the models that the instance's back-end offers.
+// Usage asks how much of the plan is used; fresh asks Cursor in any case.
+func (c *Client) Usage(ctx context.Context, fresh bool) (Usage, error) {
+	path := "/usage"
+	if fresh {
+		path += "?fresh=yes"
+	}
+	return call[Usage](ctx, c, http.MethodGet, path)
+}
+
+// Models lists the models that the instance offers.
 func (c *Client) Models(ctx context.Context) ([]Model, error) {
 	return call[[]Model](ctx, c, http.MethodGet, "/models")
 }

@@ -11,6 +11,7 @@
 //	GET  /login      waits for its end: Account    DELETE /login  cancels it
 //	POST /login/key  logs in with an API key: Account
 //	POST /logout
+//	GET  /usage      Usage
 //
 // It keeps no state of its own and knows the proxy only as an Instance. The
 // goroutines of a server end before Serve returns; a Client has none.

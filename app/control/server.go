@@ -26,7 +26,7 @@ type Instance interface {
 type Config struct {
 	Instance Instance
 	Keys     app.Keys
-	Logins   Logins
+	Account  AccountOwner
 	Models   func(ctx context.Context) ([]chat.Model, error)
 	Logger   *slog.Logger
 }
@@ -141,15 +141,6 @@ func (s *server) key(get func(context.Context) (string, error)) http.HandlerFunc
 		}
 		reply(w, keyBody{key})
 	}
-}
-
-func (s *server) models(w http.ResponseWriter, r *http.Request) {
-	models, err := s.cfg.Models(r.Context())
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	reply(w, ModelsOf(models))
 }
 
 // failure is the body of every answer that is not 200.

@@ -4,7 +4,6 @@ import (
 	"os"
 
 	"cursortray/app"
-	"cursortray/proxy/chat"
 )
 
 // Status is what `cursortray status --json` prints. Fields are added over
@@ -45,17 +44,6 @@ type Problem struct {
 	Message string `json:"message"` // what it is and what to do
 }
 
-// Model is one entry of `cursortray models --json`.
-type Model struct {
-	ID            string `json:"id"`                       // what a request names
-	Name          string `json:"name"`                     // for people
-	ContextWindow int    `json:"context_window,omitempty"` // tokens; absent when not known
-	MaxOutput     int    `json:"max_output,omitempty"`     // tokens; absent when not known
-	Images        bool   `json:"images"`                   // takes pictures
-	Reasoning     bool   `json:"reasoning"`                // shows its thinking
-	Default       bool   `json:"default"`                  // what the account uses when none is named
-}
-
 // NotRunning is the status when no instance answers.
 func NotRunning(account Account) Status {
 	return Status{Proxy: Proxy{State: app.Stopped.String()}, Account: account, Problems: []Problem{}}
@@ -92,16 +80,4 @@ func statusOf(s app.Snapshot) Status {
 		status.Problems = append(status.Problems, Problem{p.Area, p.Message})
 	}
 	return status
-}
-
-// ModelsOf translates a back-end's list.
-func ModelsOf(models []chat.Model) []Model {
-	list := []Model{} // an empty list is [] in JSON
-	for _, m := range models {
-		list = append(list, Model{
-			ID: m.ID, Name: m.Name, ContextWindow: m.ContextWindow, MaxOutput: m.MaxOutput,
-			Images: m.Images, Reasoning: m.Reasoning, Default: m.Default,
-		})
-	}
-	return list
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pkg/browser"
 
+	"cursortray/assets"
 	"cursortray/keychain"
 	"cursortray/proxy/cursor"
 )
@@ -22,7 +23,10 @@ import (
 type account struct {
 	cursor  *cursor.Account
 	store   keychain.Store
+	prices  *cursor.Prices
 	changed chan struct{} // has an element after a login or logout
+	// modelsChanged has an element after a new list of models.
+	modelsChanged chan struct{}
 }
 
 // newAccount makes the account, which reads nothing yet. Its store is shared
@@ -42,7 +46,10 @@ func (p *process) newAccount(s *setup, store keychain.Store, logger *slog.Logger
 	if err != nil {
 		return nil, fmt.Errorf("client_version: %w", err)
 	}
-	a := &account{store: store, changed: make(chan struct{}, 1)}
+	a := &account{store: store, changed: make(chan struct{}, 1), modelsChanged: make(chan struct{}, 1)}
+	if a.prices, err = newPrices(s, logger); err != nil {
+		return nil, err
+	}
 	a.cursor, err = cursor.NewAccount(cursor.AccountConfig{
 		Config: cursor.Config{
 			Client:   client,
@@ -52,10 +59,27 @@ func (p *process) newAccount(s *setup, store keychain.Store, logger *slog.Logger
 			Changed:  func(bool) { signal1(a.changed) },
 			Logger:   logger,
 		},
-		Identity: identity,
-		Storage:  store.Kind(),
+		Identity:      identity,
+		Storage:       store.Kind(),
+		CacheDir:      filepath.Join(s.dirs.Cache, "account"),
+		Catalog:       cursor.CatalogConfig{Prices: a.prices},
+		ModelsChanged: func() { signal1(a.modelsChanged) },
 	})
 	return a, err
+}
+
+// newPrices returns the table of prices that came with the program, or a newer
+// one that the user has put beside the settings.
+func newPrices(s *setup, logger *slog.Logger) (*cursor.Prices, error) {
+	own, err := cursor.ParsePrices(assets.Prices())
+	if err != nil {
+		return nil, fmt.Errorf("the built-in table of prices: %w", err)
+	}
+	prices, err := own.OrFile(filepath.Join(s.dirs.Config, "prices.json"))
+	if err != nil {
+		logger.Warn("the built-in prices are used", "reason", err)
+	}
+	return prices, nil
 }
 
 // signal1 puts an element into a channel that holds one.

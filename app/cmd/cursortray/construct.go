@@ -89,7 +89,6 @@ type instance struct {
 	app     *app.App
 	keys    *localkey.Keys
 	account *account
-	backend chat.Backend
 	holder  *control.Holder // nil when another instance has the control socket
 	logger  *slog.Logger
 }
@@ -115,11 +114,12 @@ func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) 
 		if i.account, err = p.newAccount(s, store, logger); err != nil {
 			return nil, err
 		}
-		cfg.Account, cfg.AccountChanged = app.CursorAccount{Account: i.account.cursor}, i.account.changed
+		cfg.Account, cfg.Prices = app.CursorAccount{Account: i.account.cursor}, i.account.prices
+		cfg.AccountChanged, cfg.ModelsChanged = i.account.changed, i.account.modelsChanged
 	}
 	with := p.backend(s, demo, logger)
 	cfg.Backend, cfg.BackendName, cfg.BackendChoice, cfg.BackendReason = with.backend, with.name, with.choice, with.reason
-	cfg.Keys, i.backend = i.keys, with.backend
+	cfg.Keys = i.keys
 	i.app = app.New(cfg)
 	silenceBrowser()
 	return i, nil

@@ -40,6 +40,7 @@ type commandLine struct {
 	Logout  logoutCmd  `cmd:"" help:"Log out of Cursor: remove the login from this computer."`
 	Key     keyCmd     `cmd:"" help:"Print the local API key that clients of the proxy send."`
 	Models  modelsCmd  `cmd:"" help:"List the models that a client can name."`
+	Usage   usageCmd   `cmd:"" help:"Say how much of the Cursor plan is used."`
 	Doctor  doctorCmd  `cmd:"" help:"Check everything that can be wrong, and say how to mend it."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 	Help    helpCmd    `cmd:"" help:"Explain a command, or the settings."`

@@ -8,7 +8,10 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"cursortray/app"
 	"cursortray/app/control"
+	"cursortray/proxy/chat"
+	"cursortray/proxy/cursor"
 )
 
 // modelsTime is for a back-end that starts a program and asks a server.
@@ -19,11 +22,14 @@ type modelsCmd struct {
 }
 
 func (modelsCmd) Help() string {
-	return `Asks the running instance, else Cursor itself. With --json:
+	return `Asks the running instance, else Cursor itself. Prices are per million tokens, in and out. With --json:
 
-    [{"id": text, "name": text, "context_window": tokens,
-      "max_output": tokens, "images": bool, "reasoning": bool,
-      "default": bool}]
+    [{"id": text, "name": text, "group": id of the model it is a variant of,
+      "aliases": [text], "context_window": tokens,
+      "max_context_window": tokens, "max_output": tokens,
+      "price": {"input": dollars per million tokens as text,
+        "output", "cache_read", "cache_write": likewise},
+      "images": bool, "reasoning": bool, "default": bool}]
 
 Figures that are not known are absent.`
 }
@@ -37,7 +43,7 @@ func (c *modelsCmd) Run(p *process) error {
 	defer cancel()
 	models, err := client.Models(ctx)
 	if errors.Is(err, control.ErrNotRunning) {
-		models, err = p.askBackend(ctx, s)
+		models, err = p.modelsHere(ctx, s)
 	}
 	if err != nil {
 		return err
@@ -48,10 +54,25 @@ func (c *modelsCmd) Run(p *process) error {
 	return p.printModels(models)
 }
 
-func (p *process) askBackend(ctx context.Context, s *setup) ([]control.Model, error) {
+// modelsHere asks the back-end and the account, without an instance. One of
+// them is enough.
+func (p *process) modelsHere(ctx context.Context, s *setup) ([]control.Model, error) {
+	a, err := p.ownAccount(s)
+	if err != nil {
+		return nil, err
+	}
 	with := p.backend(s, false, p.briefLogger(s))
+	catalog, noCatalog := a.cursor.Catalog(ctx)
 	models, err := with.backend.Models(ctx)
-	if err := errors.Join(err, with.backend.Close()); err != nil {
+	switch {
+	case err == nil:
+		models = app.DescribeModels(models, catalog, a.prices)
+	case noCatalog == nil:
+		models, err = catalog.Models(), nil
+	case chat.AsError(noCatalog).Code != cursor.CodeLoginRequired:
+		err = noCatalog
+	}
+	if err := errors.Join(err, with.backend.Close(), a.close()); err != nil {
 		return nil, err
 	}
 	return control.ModelsOf(models), nil
@@ -63,6 +84,9 @@ func (p *process) printModels(models []control.Model) error {
 		var notes []string
 		if m.ContextWindow > 0 {
 			notes = append(notes, fmt.Sprintf("%dk context", m.ContextWindow/1000))
+		}
+		if price := m.Price; price != nil && price.Input != "" && price.Output != "" {
+			notes = append(notes, "$"+price.Input+" / $"+price.Output)
 		}
 		if m.Default {
 			notes = append(notes, "default")
