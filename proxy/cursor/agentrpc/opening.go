@@ -1,7 +1,9 @@
 package agentrpc
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
+	"fmt"
 
 	"cursortray/proxy/cursor"
 	"cursortray/proxy/cursor/cursorpb"
@@ -53,3 +55,11 @@ const (
 	replayBlobs replay = iota // as prompt messages, each a blob
 	replayText                // as a transcript in front of the user's text
 )
+
+// newUUID returns a random UUID of version 4.
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

@@ -1,0 +1,172 @@
+package agentrpc
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"cursortray/proxy/cursor/cursorpb"
+)
+
+// outbox writes the messages of one run, one after the other and each only when
+// the transport has taken the one before. What the service waits for goes
+// before signs of life.
+type outbox struct {
+	send    func(*cursorpb.AgentClientMessage) error
+	close   func() error         // ends the client's half of the stream
+	pending func() []pendingExec // work that wants signs of life
+	stalled func()               // a write took too long
+	tick    func()               // called with each heartbeat
+	times   timing
+
+	wake chan struct{} // something changed
+	room chan struct{} // the queue has shrunk
+	done chan struct{} // nothing is written any more
+
+	mu     sync.Mutex
+	urgent *cursorpb.AgentClientMessage
+	queue  []*cursorpb.AgentClientMessage
+	ending bool // close once the queue is empty
+}
+
+// maxQueued bounds the answers that wait for a service which does not read: the
+// next request is not read until one of them is written.
+const maxQueued = 1024
+
+// newOutbox fills in what the caller need not give.
+func newOutbox(o *outbox) *outbox {
+	o.wake, o.room, o.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
+	return o
+}
+
+// put queues messages that belong together. It waits while the queue is full.
+func (o *outbox) put(ctx context.Context, messages ...*cursorpb.AgentClientMessage) {
+	for {
+		o.mu.Lock()
+		if o.ending || len(o.queue) < maxQueued {
+			if !o.ending {
+				o.queue = append(o.queue, messages...)
+			}
+			o.mu.Unlock()
+			poke(o.wake)
+			return
+		}
+		o.mu.Unlock()
+		select {
+		case <-o.room:
+		case <-o.done:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// putFirst sends a message before all others.
+func (o *outbox) putFirst(m *cursorpb.AgentClientMessage) {
+	o.mu.Lock()
+	o.urgent = m
+	o.mu.Unlock()
+	poke(o.wake)
+}
+
+// end closes our half of the stream after what is queued.
+func (o *outbox) end() {
+	o.mu.Lock()
+	o.ending = true
+	o.mu.Unlock()
+	poke(o.wake)
+}
+
+func (o *outbox) take() (m *cursorpb.AgentClientMessage, ending bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.urgent != nil:
+		m, o.urgent = o.urgent, nil
+	case len(o.queue) > 0:
+		m = o.queue[0]
+		o.queue[0] = nil
+		o.queue = o.queue[1:]
+		if len(o.queue) == 0 {
+			o.queue = nil
+		}
+		poke(o.room)
+	default:
+		ending = o.ending
+	}
+	return m, ending
+}
+
+// waiting tells whether there is something to write.
+func (o *outbox) waiting() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.urgent != nil || len(o.queue) > 0
+}
+
+// run writes until the end, a failed write or the end of ctx.
+func (o *outbox) run(ctx context.Context) {
+	defer close(o.done)
+	beat := time.NewTicker(o.times.heartbeat)
+	defer beat.Stop()
+	work := time.NewTimer(o.times.execHeartbeat)
+	defer work.Stop()
+	stall := time.AfterFunc(o.times.connect, o.stalled)
+	defer stall.Stop()
+	limit := o.times.connect // the first write waits for the connection
+	write := func(m *cursorpb.AgentClientMessage) bool {
+		stall.Reset(limit)
+		err := o.send(m)
+		stall.Stop()
+		limit = o.times.write
+		return err == nil
+	}
+	due := false // a heartbeat
+	for {
+		m, ending := o.take()
+		if m == nil && ending {
+			_ = o.close()
+			return
+		}
+		if m == nil && due {
+			m, due = heartbeat(), false
+		}
+		if m != nil {
+			if !write(m) {
+				return
+			}
+			continue
+		}
+		select {
+		case <-o.wake:
+		case <-beat.C:
+			o.tick()
+			due = true
+		case <-work.C:
+			for _, p := range o.pending() {
+				// An answer that waits may be the one to p.
+				if o.waiting() {
+					break
+				}
+				if !write(p.heartbeat()) {
+					return
+				}
+			}
+			work.Reset(o.times.execHeartbeat)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func heartbeat() *cursorpb.AgentClientMessage {
+	return &cursorpb.AgentClientMessage{Message: &cursorpb.AgentClientMessage_ClientHeartbeat{ClientHeartbeat: &cursorpb.ClientHeartbeat{}}}
+}
+
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

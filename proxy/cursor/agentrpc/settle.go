@@ -1,0 +1,36 @@
+package agentrpc
+
+import "time"
+
+// settle reads a run whose turn has ended to its own end. The service may still
+// hand over blobs and a last checkpoint, and asks for answers until it closes.
+func (r *run) settle(settled chan struct{}, rebuilt bool) {
+	half := time.AfterFunc(r.b.times.halfClose, r.out.end)
+	late := time.AfterFunc(r.b.times.late, r.stop)
+	for {
+		m, err := r.stream.Receive()
+		if err != nil {
+			break
+		}
+		if it, ok := r.handle(m); ok && it.call != nil {
+			r.out.put(r.ctx, it.call.pending.refuse("the turn has ended")...)
+		}
+	}
+	half.Stop()
+	late.Stop()
+	c := r.conv
+	c.commit(r.checkpoint)
+	c.turns++
+	if r.window.Known {
+		c.window = r.window
+	}
+	saved := c.copied()
+	close(settled)
+	r.finish()
+	disk := r.b.shelf.disk
+	disk.save(saved)
+	disk.back(saved.id)
+	if rebuilt {
+		r.b.shelf.replaces(c)
+	}
+}

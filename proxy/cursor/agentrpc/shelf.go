@@ -1,0 +1,142 @@
+package agentrpc
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"cursortray/proxy/chat"
+)
+
+// shelf holds the conversations that no run has, by what they are about: two
+// that begin alike are never mixed up, because each is taken by one run only
+// and put back under the messages that it then stands for.
+type shelf struct {
+	times timing
+	disk  *snapshots // nil keeps nothing on disk
+
+	mu      sync.Mutex
+	byPrint map[fingerprint][]*conversation
+}
+
+const (
+	maxShelved      = 256
+	maxShelvedBytes = 256 << 20
+)
+
+func newShelf(times timing, disk *snapshots) *shelf {
+	return &shelf{times: times, disk: disk, byPrint: make(map[fingerprint][]*conversation)}
+}
+
+// take removes and returns the conversation whose state stands for the most
+// messages of a request, and for how many. What is left has to be words of the
+// user only, or nothing if the state is within a turn. nil is none: the history
+// is new, or was rewritten.
+func (s *shelf) take(messages []chat.Message, prints []fingerprint, session string) (*conversation, int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire(time.Now())
+	for known := len(messages); known > 0; known-- {
+		if known < len(messages) && !isPlain(messages[known]) {
+			break
+		}
+		resume := known == len(messages)
+		if c := s.find(prints[known], session, resume); c != nil {
+			s.remove(c)
+			s.disk.lend(c.id)
+			return c, known
+		}
+		if c := s.disk.load(prints[known], resume); c != nil {
+			return c, known
+		}
+	}
+	return nil, 0
+}
+
+// find prefers a conversation of the same session. It needs s.mu.
+func (s *shelf) find(print fingerprint, session string, resume bool) *conversation {
+	var found *conversation
+	for _, c := range s.byPrint[print] {
+		if c.resume == resume && (found == nil || c.session == session) {
+			found = c
+		}
+	}
+	return found
+}
+
+// put gives a conversation back.
+func (s *shelf) put(c *conversation) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.used = time.Now()
+	s.expire(c.used)
+	s.byPrint[c.print] = append(s.byPrint[c.print], c)
+	s.shrink()
+}
+
+// replaces removes the conversations of a session that one with other history
+// took the place of: the client has rewritten it.
+func (s *shelf) replaces(c *conversation) {
+	if c.session == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, old := range s.all() {
+		if old != c && old.session == c.session && old.surroundings == c.surroundings {
+			s.remove(old)
+			s.disk.remove(old.id)
+		}
+	}
+}
+
+// clear forgets everything, on disk too.
+func (s *shelf) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.byPrint)
+	s.disk.clear()
+}
+
+// remove, all, expire and shrink need s.mu.
+func (s *shelf) remove(c *conversation) {
+	left := slices.DeleteFunc(s.byPrint[c.print], func(other *conversation) bool { return other == c })
+	if len(left) == 0 {
+		delete(s.byPrint, c.print)
+		return
+	}
+	s.byPrint[c.print] = left
+}
+
+func (s *shelf) all() []*conversation {
+	var all []*conversation
+	for _, list := range s.byPrint {
+		all = append(all, list...)
+	}
+	return all
+}
+
+func (s *shelf) expire(now time.Time) {
+	for _, c := range s.all() {
+		if now.Sub(c.used) > s.times.idle {
+			s.remove(c)
+		}
+	}
+}
+
+// shrink keeps the newest within the limits. One that is not settled yet is
+// counted when it is.
+func (s *shelf) shrink() {
+	all := s.all()
+	slices.SortFunc(all, func(a, b *conversation) int { return cmp.Compare(b.used.UnixNano(), a.used.UnixNano()) })
+	total := 0
+	for i, c := range all {
+		if !c.isSettled() {
+			continue
+		}
+		if total += c.size(); i >= maxShelved || total > maxShelvedBytes {
+			s.remove(c)
+		}
+	}
+}

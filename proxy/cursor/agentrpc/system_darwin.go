@@ -1,0 +1,6 @@
+package agentrpc
+
+const (
+	systemName  = "darwin"
+	systemShell = "zsh"
+)

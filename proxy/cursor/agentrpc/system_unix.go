@@ -1,0 +1,8 @@
+//go:build !darwin && !windows
+
+package agentrpc
+
+const (
+	systemName  = "linux"
+	systemShell = "bash"
+)

@@ -1,0 +1,6 @@
+package agentrpc
+
+const (
+	systemName  = "windows"
+	systemShell = "powershell"
+)

@@ -1,0 +1,183 @@
+package agentrpc
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// tap makes the HTTP exchange of one run and sees what is below messages: when
+// bytes came last, an answer that is no stream, and the last envelope, whose
+// details connect does not give out. It is connect's HTTP client for that run.
+type tap struct {
+	transport http.RoundTripper
+	started   time.Time
+	heard     atomic.Int64 // when bytes came last, since started
+	onEnd     func()       // called once the last envelope is there
+
+	// Set before the answer is handed over, or while its reader reads.
+	failed   error    // there is no answer
+	refused  *refusal // the answer is no stream
+	response *http.Response
+	frames   frameScanner
+	ended    bool // the last envelope was announced by onEnd
+}
+
+const (
+	maxFrame     = 64 << 20
+	maxEndStream = 1 << 20
+	maxBody      = 64 << 10
+	readBuffer   = 4 << 10
+)
+
+var errFrameTooLarge = errors.New("an envelope above 64 MiB")
+
+// Do makes the call. It bypasses http.Client, which would follow redirects.
+func (t *tap) Do(req *http.Request) (*http.Response, error) {
+	resp, err := t.transport.RoundTrip(req)
+	if err != nil {
+		t.failed = err
+		return nil, err
+	}
+	t.hear()
+	if resp.StatusCode != http.StatusOK {
+		// An answer in between may be long and slow; its beginning will do.
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxBody))
+		t.refused = parseStatus(resp.StatusCode, resp.Header, body)
+	}
+	t.response = resp
+	resp.Body = &tappedBody{tap: t, body: resp.Body, buffer: bufio.NewReaderSize(rawBody{t, resp.Body}, readBuffer)}
+	return resp, nil
+}
+
+func (t *tap) hear() { t.heard.Store(int64(time.Since(t.started))) }
+
+// silence returns how long no byte has come.
+func (t *tap) silence() time.Duration { return time.Since(t.started) - time.Duration(t.heard.Load()) }
+
+// outcome says why the stream is over, once its reader got an error; nil if the
+// service ended it without complaint, which is no success yet.
+func (t *tap) outcome(err error) *fault {
+	switch {
+	case t.failed != nil:
+		return unreachable(t.failed)
+	case t.refused != nil:
+		return t.refused.classify()
+	case t.response == nil:
+		return unreachable(err)
+	case t.response.ProtoMajor < 2:
+		return (&refusal{status: 464}).classify()
+	}
+	if payload, whole := t.frames.endStream(); whole {
+		if r := parseEndStream(payload); r != nil {
+			return r.classify()
+		}
+		return nil
+	}
+	if r := parseTrailer(t.response.Trailer); r != nil {
+		return r.classify()
+	}
+	return brokenOff(err)
+}
+
+// tappedBody is what connect reads. The buffer saves it two trips to the
+// connection per envelope.
+type tappedBody struct {
+	tap    *tap
+	body   io.ReadCloser
+	buffer *bufio.Reader
+}
+
+func (b *tappedBody) Read(p []byte) (int, error) { return b.buffer.Read(p) }
+
+func (b *tappedBody) Close() error { return b.body.Close() }
+
+// rawBody sees bytes as they arrive.
+type rawBody struct {
+	tap  *tap
+	body io.Reader
+}
+
+func (b rawBody) Read(p []byte) (int, error) {
+	n, err := b.body.Read(p)
+	if n == 0 {
+		return n, err
+	}
+	b.tap.hear()
+	if scanErr := b.tap.frames.feed(p[:n]); scanErr != nil {
+		return n, scanErr
+	}
+	if b.tap.frames.done && !b.tap.ended {
+		b.tap.ended = true
+		// Some servers wait for our end before they close, and connect waits
+		// for theirs.
+		b.tap.onEnd()
+	}
+	return n, err
+}
+
+// frameScanner follows the envelopes of a stream, whatever the cuts, and keeps
+// the payload of the last one.
+type frameScanner struct {
+	head [5]byte
+	have int    // bytes of head
+	left uint32 // bytes of the payload to come
+	last []byte // payload of the last envelope
+	done bool   // it is whole
+}
+
+const (
+	flagCompressed = 1
+	flagEndStream  = 2
+)
+
+func (s *frameScanner) feed(p []byte) error {
+	for len(p) > 0 && !s.done {
+		if s.have < len(s.head) {
+			n := copy(s.head[s.have:], p)
+			s.have, p = s.have+n, p[n:]
+			if s.have < len(s.head) {
+				return nil
+			}
+			s.left = binary.BigEndian.Uint32(s.head[1:])
+			if s.left > maxFrame {
+				return errFrameTooLarge
+			}
+		}
+		n := min(int(s.left), len(p))
+		if s.head[0]&flagEndStream != 0 && len(s.last)+n <= maxEndStream {
+			s.last = append(s.last, p[:n]...)
+		}
+		s.left, p = s.left-uint32(n), p[n:]
+		if s.left == 0 {
+			s.have = 0
+			s.done = s.head[0]&flagEndStream != 0
+		}
+	}
+	return nil
+}
+
+// endStream returns the payload of the last envelope, if it came.
+func (s *frameScanner) endStream() (payload []byte, whole bool) {
+	if !s.done || s.head[0]&flagCompressed == 0 {
+		return s.last, s.done
+	}
+	z, err := gzip.NewReader(bytes.NewReader(s.last))
+	if err != nil {
+		return nil, true
+	}
+	payload, _ = io.ReadAll(io.LimitReader(z, maxEndStream))
+	return payload, true
+}
+
+// isContextEnd tells whether err comes from a context that ended.
+func isContextEnd(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}

@@ -1,0 +1,48 @@
+package agentrpc
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"cursortray/proxy/cursor/cursorpb"
+)
+
+// NewTransport returns a copy of base that is fit for runs: HTTP/2 and nothing
+// else, because other versions cannot carry them, and quick to notice that a
+// connection is dead, after a night's sleep of the computer for instance. The
+// login is added by whoever wraps it.
+func NewTransport(base *http.Transport) *http.Transport {
+	t := base.Clone()
+	t.Protocols = new(http.Protocols)
+	t.Protocols.SetHTTP2(true)
+	t.TLSHandshakeTimeout = 15 * time.Second
+	t.HTTP2 = &http.HTTP2Config{
+		// A run has signs of life every five seconds, so only an idle or dead
+		// connection is asked.
+		SendPingTimeout: 15 * time.Second,
+		PingTimeout:     5 * time.Second,
+		// A slow client must not hold up others on its connection, and a fast
+		// service must not wait for us.
+		MaxReceiveBufferPerStream: 1 << 20,
+	}
+	return t
+}
+
+// duplex is the call of one run.
+type duplex = connect.BidiStreamForClient[cursorpb.AgentClientMessage, cursorpb.AgentServerMessage]
+
+// call opens the call. Nothing is sent before the first message.
+func call(ctx context.Context, t *tap, origin string) *duplex {
+	client := cursorpb.NewAgentServiceClient(t, origin,
+		connect.WithCodec(cursorpb.Codec{}), connect.WithReadMaxBytes(maxFrame))
+	stream := client.Run(ctx)
+	h := stream.RequestHeader()
+	// As the command-line client of Cursor has them.
+	h.Set("User-Agent", "connect-es/1.6.1")
+	h.Set("Te", "trailers")
+	h.Set("X-Cursor-Streaming", "true")
+	return stream
+}
