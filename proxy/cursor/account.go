@@ -65,6 +65,7 @@ type AccountState struct {
 // NewAccount returns an account that has read nothing yet. Close it. The error
 // is about AccountConfig.AgentURL.
 func NewAccount(cfg AccountConfig) (*Account, error) {
+	cfg.identity = cfg.Identity
 	a := &Account{cfg: cfg}
 	own := cfg.Config
 	own.Changed = a.changed

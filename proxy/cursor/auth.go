@@ -31,16 +31,17 @@ type tokens struct {
 
 // authClient makes the calls that yield tokens.
 type authClient struct {
-	client *http.Client
-	hosts  Hosts
+	client   *http.Client
+	hosts    Hosts
+	identity *Identity // nil sends no client headers
 }
 
-func newAuthClient(client *http.Client, hosts Hosts) authClient {
-	own := *client
+func newAuthClient(cfg Config) authClient {
+	own := *cfg.Client
 	own.Timeout = authTimeout
 	// A redirect would carry a token to a host that nobody checked.
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return authClient{client: &own, hosts: hosts}
+	return authClient{client: &own, hosts: cfg.Hosts, identity: cfg.identity}
 }
 
 // poll asks whether the login was confirmed in the browser; status 404 is "not
@@ -111,6 +112,10 @@ func (a authClient) post(ctx context.Context, path, bearer string, body any) (to
 
 func (a authClient) do(req *http.Request) (tokens, error) {
 	req.Header.Set("Accept", "application/json")
+	if a.identity != nil {
+		a.identity.apply(req.Header, time.Now())
+		req.Header.Del("Connect-Protocol-Version") // it is none of those calls
+	}
 	resp, err := a.client.Do(req)
 	if err != nil {
 		return tokens{}, withoutURL(err)

@@ -39,6 +39,8 @@ type Config struct {
 	// user or by Cursor. It must not block. May be nil.
 	Changed func(signedIn bool)
 	Logger  *slog.Logger // nil discards
+
+	identity *Identity // set by NewAccount
 }
 
 func (c Config) logger() *slog.Logger {

@@ -21,7 +21,7 @@ func LoginWithKey(ctx context.Context, cfg Config, text string) (Credentials, er
 		}
 		return c, nil
 	}
-	t, err := newAuthClient(cfg.Client, cfg.Hosts).exchange(ctx, c.apiKey)
+	t, err := newAuthClient(cfg).exchange(ctx, c.apiKey)
 	switch {
 	case isFinal(err):
 		return Credentials{}, &chat.Error{Kind: chat.LoginRequired, Code: CodeLoginDenied, Err: err,

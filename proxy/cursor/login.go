@@ -36,7 +36,7 @@ type Login struct {
 // StartLogin begins an attempt. It makes no call; the user has to open the URL
 // and the caller to Wait.
 func StartLogin(cfg Config) *Login {
-	l := &Login{auth: newAuthClient(cfg.Client, cfg.Hosts), uuid: newUUID(), verifier: newVerifier()}
+	l := &Login{auth: newAuthClient(cfg), uuid: newUUID(), verifier: newVerifier()}
 	query := url.Values{
 		"challenge": {challengeOf(l.verifier)}, "uuid": {l.uuid}, "mode": {"login"}, "redirectTarget": {"cli"},
 	}

@@ -1,10 +1,12 @@
 package cursor
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -269,5 +271,30 @@ func TestSE3_CookieGoesNowhereElse(t *testing.T) {
 	}
 	if len(elsewhere.calls) > 0 {
 		t.Errorf("calls elsewhere: %v", elsewhere.calls)
+	}
+}
+
+// TestSE2_NoTokenInPlanErrors: the cookie of the website holds the token.
+func TestSE2_NoTokenInPlanErrors(t *testing.T) {
+	answers := []planAnswer{answered(`{}`), answered(`[]`), answered(`<html>`), {401, `{"error":"not_authenticated"}`, nil}, {403, `{}`, nil},
+		{429, ``, nil}, {500, `token`, nil}, {302, ``, map[string]string{"Location": "https://example.com/"}}, {200, `{}`, map[string]string{"Content-Length": "99"}}}
+	for _, answer := range answers {
+		s := newPlanServer(t, map[string]planAnswer{service + "GetCurrentPeriodUsage": answered(`{}`), "/api/usage-summary": answer, "/api/usage": answer})
+		a := s.account(t)
+		website := planClient{client: a.client, pages: s.Client(), hosts: a.cfg.Hosts, tokens: a.tokens}
+		_, err := website.page(t.Context(), "/api/usage-summary", nil)
+		_, errAll := a.Plan(t.Context(), 0)
+		website.hosts.website = "https://127.0.0.1:1"
+		_, errGone := website.page(t.Context(), "/api/usage-summary", nil)
+		if errGone == nil {
+			t.Error("no error of a server that is not there")
+		}
+		for _, e := range []error{err, errAll, errGone} {
+			for ; e != nil; e = errors.Unwrap(e) {
+				if text := fmt.Sprintf("%v %+v %#v", e, e, e); strings.Contains(text, "eyJ") || strings.Contains(text, "user_01") {
+					t.Errorf("%d: %s", answer.status, text)
+				}
+			}
+		}
 	}
 }

@@ -57,7 +57,7 @@ type TokenSource struct {
 // NewTokenSource returns a source for the login in cfg.Store. It does nothing
 // until it is asked.
 func NewTokenSource(cfg Config) *TokenSource {
-	return &TokenSource{cfg: cfg, auth: newAuthClient(cfg.Client, cfg.Hosts), turn: make(chan struct{}, 1)}
+	return &TokenSource{cfg: cfg, auth: newAuthClient(cfg), turn: make(chan struct{}, 1)}
 }
 
 // need is what a caller wants.
