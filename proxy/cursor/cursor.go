@@ -1,12 +1,14 @@
 // Package cursor is the user's Cursor account: logging in with the browser or
 // an API key, keeping the login alive, the headers and host rules of calls to
-// Cursor, and the list of the account's models with the names that stand for
-// them. It does not talk to models. The login lies in the Store it is given;
-// itself it stores only lists of models, in the folder it is given.
+// Cursor, the list of the account's models with the names that stand for them,
+// what they cost, and how much of the plan is used. Account puts all of that
+// together. It does not talk to models. The login lies in the Store it is
+// given; itself it stores only lists of models, in the folder it is given.
 //
 // Goroutines: a TokenSource runs at most one, for a read or renewal that
 // several callers wait for, and a ModelCache one for a refresh, with one per
-// call; Close waits for their end. Nothing else starts any.
+// call; Close waits for their end. A question about the plan is several calls
+// at once, which end before it does. A PlanWatch runs in its caller's.
 package cursor
 
 import (
