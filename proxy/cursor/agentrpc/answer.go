@@ -109,7 +109,8 @@ func toolAnswer(result chat.ToolResult, note []chat.Part) *cursorpb.ExecClientMe
 // contentItems joins neighbouring texts and keeps pictures.
 func contentItems(parts []chat.Part) []*cursorpb.McpToolResultContentItem {
 	var items []*cursorpb.McpToolResultContentItem
-	for _, part := range gather(parts) {
+	kept, _ := gather(parts)
+	for _, part := range kept {
 		switch part := part.(type) {
 		case chat.Text:
 			items = append(items, textItem(part.Text))

@@ -32,8 +32,10 @@ type content struct {
 // a file that begins with the word "error" is no failure.
 func readContent(result chat.ToolResult) content {
 	c := content{class: clienttool.Success}
+	parts, cut := gather(result.Content)
+	c.cut = cut
 	var texts []string
-	for _, part := range gather(result.Content) {
+	for _, part := range parts {
 		switch part := part.(type) {
 		case chat.Text:
 			texts = append(texts, part.Text)
@@ -43,7 +45,7 @@ func readContent(result chat.ToolResult) content {
 			}
 		}
 	}
-	c.text, c.cut = capText(strings.Join(texts, "\n"))
+	c.text = strings.Join(texts, "\n")
 	class, _ := clienttool.Classify(result)
 	if result.Failed || class != clienttool.Success && shortMessage(c.text) {
 		c.failed, c.class = true, class
@@ -57,53 +59,59 @@ func shortMessage(text string) bool {
 }
 
 // gather joins neighbouring texts by a newline and keeps the pictures that fit.
-// What is left out is said in the text.
-func gather(parts []chat.Part) []chat.Part {
-	var out []chat.Part
+// What is left out is said in the text; cut tells of left out text.
+func gather(parts []chat.Part) (kept []chat.Part, cut bool) {
 	images, dropped := 0, 0
 	for _, part := range parts {
 		switch part := part.(type) {
 		case chat.Text:
-			if part.Text == "" {
-				continue
+			if part.Text != "" {
+				kept = appendText(kept, part.Text)
 			}
-			if last := len(out) - 1; last >= 0 {
-				if before, ok := out[last].(chat.Text); ok {
-					out[last] = chat.Text{Text: before.Text + "\n" + part.Text}
-					continue
-				}
-			}
-			out = append(out, part)
 		case chat.Image:
 			if images+len(part.Data) > maxResultImages {
 				dropped++
 				continue
 			}
 			images += len(part.Data)
-			out = append(out, part)
+			kept = append(kept, part)
 		}
 	}
-	for i, part := range out {
+	room := maxResultText
+	for i, part := range kept {
 		if t, ok := part.(chat.Text); ok {
-			text, _ := capText(t.Text)
-			out[i] = chat.Text{Text: text}
+			text, short := capText(t.Text, room)
+			kept[i] = chat.Text{Text: text}
+			room -= len(text)
+			cut = cut || short
 		}
 	}
 	if dropped > 0 {
-		out = append(out, chat.Text{Text: fmt.Sprintf("[%d pictures of this result were left out: they are too large]", dropped)})
+		kept = append(kept, chat.Text{Text: fmt.Sprintf("[%d pictures of this result were left out: they are too large]", dropped)})
 	}
-	return out
+	return kept, cut
 }
 
-// capText makes a text fit for the wire. It stays as it came unless it is too
-// long; then a notice at its end says so, so that nobody takes it for the whole.
-func capText(text string) (capped string, cut bool) {
+func appendText(parts []chat.Part, text string) []chat.Part {
+	if last := len(parts) - 1; last >= 0 {
+		if before, ok := parts[last].(chat.Text); ok {
+			parts[last] = chat.Text{Text: before.Text + "\n" + text}
+			return parts
+		}
+	}
+	return append(parts, chat.Text{Text: text})
+}
+
+// capText makes a text fit for the wire. It stays as it came unless there is
+// not enough room; then a notice at its end says so, so that nobody takes it
+// for the whole.
+func capText(text string, room int) (capped string, cut bool) {
 	text = valid(text)
-	if len(text) <= maxResultText {
+	if len(text) <= room {
 		return text, false
 	}
 	notice := fmt.Sprintf("\n\n[cut here: the result has %d bytes, of which the first part is shown; ask for a smaller part]", len(text))
-	end := maxResultText - len(notice)
+	end := max(room-len(notice), 0)
 	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}
@@ -177,7 +185,8 @@ func splitNote(parts []chat.Part) (own, note []chat.Part) {
 // adds.
 func (p pendingExec) place(c *content, note []chat.Part) []*cursorpb.HookAdditionalContext {
 	var words string
-	for _, part := range gather(note) {
+	kept, _ := gather(note)
+	for _, part := range kept {
 		if t, ok := part.(chat.Text); ok {
 			words = t.Text
 		}

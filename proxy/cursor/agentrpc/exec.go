@@ -55,7 +55,7 @@ func (m *execMapper) plan(exec *cursorpb.ExecServerMessage) execPlan {
 	}
 	work, ok := nativeWork(exec)
 	if !ok {
-		return m.refuse(p, "this kind of work is not available here", nil)
+		return m.refuse(p, notHere, m.tools.listed())
 	}
 	return m.planNative(p, work)
 }
@@ -97,7 +97,7 @@ func (m *execMapper) planTool(p pendingExec, args *cursorpb.McpArgs) execPlan {
 	name, arguments, ok := m.tools.resolve(args)
 	switch {
 	case m.tools.choice.Mode == chat.ToolNone:
-		return m.refuse(p, toolsDisabled, nil)
+		return m.refuse(p, toolsDisabled, "")
 	case !ok:
 		return m.notFound(p, args)
 	case args.GetSmartModeApprovalOnly():
@@ -110,11 +110,11 @@ func (m *execMapper) planTool(p pendingExec, args *cursorpb.McpArgs) execPlan {
 func (m *execMapper) planNative(p pendingExec, work work) execPlan {
 	switch {
 	case m.tools.choice.Mode == chat.ToolNone:
-		return m.refuse(p, toolsDisabled, nil)
+		return m.refuse(p, toolsDisabled, "")
 	case len(m.tools.definitions) == 0:
-		return m.refuse(p, noTools, nil)
+		return m.refuse(p, noTools, "")
 	case m.settings.rejectNative:
-		return m.refuse(p, "this is not available here", m.tools.related(work))
+		return m.refuse(p, notHere, m.tools.hint(work))
 	}
 	for _, way := range work.ways {
 		for _, name := range way.tools {
@@ -133,15 +133,15 @@ func (m *execMapper) planNative(p pendingExec, work work) execPlan {
 	}
 	reason := work.unable
 	if reason == "" {
-		reason = "this is not available here"
+		reason = notHere
 	}
-	return m.refuse(p, reason, m.tools.related(work))
+	return m.refuse(p, reason, m.tools.hint(work))
 }
 
 // call hands a call over unless the model makes it over and over.
 func (m *execMapper) call(p pendingExec, name string, arguments json.RawMessage) execPlan {
 	if text := m.guard.Check(m.req.Messages, chat.ToolCall{Name: name, Arguments: arguments}); text != "" {
-		return m.refuse(p, text, nil)
+		return m.refuse(p, text, "")
 	}
 	return execPlan{call: &plannedCall{name: name, arguments: arguments, pending: p}}
 }

@@ -12,6 +12,7 @@ import (
 
 // Reasons for a refusal; the model reads them.
 const (
+	notHere       = "this is not available here"
 	toolsDisabled = "tools are disabled for this reply; answer in text"
 	noTools       = "no tools exist in this session; answer from the conversation"
 	inText        = "This was refused several times and always will be. Do not ask for it again: answer in text."
@@ -25,14 +26,19 @@ const (
 	namedTools        = 12
 )
 
-// refuse answers in the negative at once and names the tools that exist, since
+// refuse answers in the negative at once. hint names the tools that exist, since
 // models that are only told "no" ask again.
-func (m *execMapper) refuse(p pendingExec, reason string, tools []string) execPlan {
+func (m *execMapper) refuse(p pendingExec, reason, hint string) execPlan {
 	count, fail := m.count(p.exec)
-	if fail != nil {
-		return execPlan{answers: nil, fail: fail}
+	switch {
+	case fail != nil:
+		return execPlan{fail: fail}
+	case count >= refusalsUntilText:
+		reason += ". " + inText
+	case hint != "":
+		reason += "; " + hint
 	}
-	return execPlan{answers: p.refuse(reasonWith(reason, tools, count))}
+	return execPlan{answers: p.refuse(reason)}
 }
 
 // notFound tells of the tools that exist in place of one that does not.
@@ -42,7 +48,7 @@ func (m *execMapper) notFound(p pendingExec, args *cursorpb.McpArgs) execPlan {
 	case fail != nil:
 		return execPlan{fail: fail}
 	case count >= refusalsUntilText:
-		return execPlan{answers: p.refuse(reasonWith("there is no such tool", nil, count))}
+		return execPlan{answers: p.refuse("there is no such tool. " + inText)}
 	}
 	name := args.GetToolName()
 	if name == "" {
@@ -67,35 +73,35 @@ func (m *execMapper) count(exec *cursorpb.ExecServerMessage) (int, *chat.Error) 
 	return m.refused[key], nil
 }
 
-func reasonWith(reason string, tools []string, count int) string {
-	if count >= refusalsUntilText {
-		return reason + ". " + inText
-	}
-	switch len(tools) {
-	case 0:
-		return reason
-	case 1:
-		return reason + "; use the MCP tool `" + tools[0] + "`"
-	}
-	return reason + "; use one of the MCP tools `" + strings.Join(tools, "`, `") + "`"
-}
-
-// related names the tools that come nearest to the work: those that are made
-// for it, else the first ones of all.
-func (b *toolbox) related(work work) []string {
+// hint names the tools that are made for the work, else the first ones of all.
+func (b *toolbox) hint(work work) string {
 	var names []string
 	for _, way := range work.ways {
 		for _, candidate := range way.tools {
 			if tool := b.names.Find(candidate); tool != nil {
-				names = append(names, tool.Name)
+				names = append(names, "`"+tool.Name+"`")
 			}
 		}
 	}
-	if len(names) == 0 {
-		names = b.all()
+	switch names = unique(names); len(names) {
+	case 0:
+		return b.listed()
+	case 1:
+		return "use the MCP tool " + names[0]
 	}
-	names = unique(names)
-	return names[:min(len(names), namedTools)]
+	return "use one of the MCP tools " + strings.Join(names, ", ")
+}
+
+// listed names the tools, not all of very many.
+func (b *toolbox) listed() string {
+	if len(b.definitions) == 0 {
+		return noTools
+	}
+	var names []string
+	for _, d := range b.definitions[:min(len(b.definitions), namedTools)] {
+		names = append(names, "`"+d.Name+"`")
+	}
+	return "the MCP tools of this session are " + strings.Join(names, ", ")
 }
 
 // sameRequest is equal for requests that ask for the same thing, whatever their

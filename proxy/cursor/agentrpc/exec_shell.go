@@ -17,9 +17,7 @@ func shellWork(args *cursorpb.ShellArgs) work {
 	w := work{ways: []way{{tools: shellTools(), fill: func(a *arguments) {
 		a.command(args.GetCommand(), args.GetWorkingDirectory())
 		a.duration(timeout)
-		if text := args.GetDescription(); text != "" {
-			a.offer(text, "description", "explanation")
-		}
+		a.describe(args.GetDescription(), args.GetCommand())
 		if args.GetIsBackground() {
 			a.need(true, "run_in_background", "is_background", "isBackground", "background")
 		}
@@ -36,6 +34,7 @@ func piShellWork(args *cursorpb.PiBashExecArgs) work {
 	return work{ways: []way{{tools: shellTools(), fill: func(a *arguments) {
 		a.command(args.GetCommand(), "")
 		a.duration(int(seconds * 1000))
+		a.describe("", args.GetCommand())
 	}}}}
 }
 
@@ -60,6 +59,26 @@ func (a *arguments) command(command, folder string) {
 	}
 	a.need(command, key)
 }
+
+// describe says what a command is for. Tools that insist on it get the beginning
+// of the command where the request does not say.
+func (a *arguments) describe(text, command string) {
+	key := a.tool.Key("description", "explanation")
+	switch {
+	case key == "":
+		return
+	case text == "" && a.requires(key):
+		text, _, _ = strings.Cut(strings.TrimSpace(command), "\n")
+		if runes := []rune(text); len(runes) > maxDescription {
+			text = string(runes[:maxDescription]) + "…"
+		}
+	}
+	if text != "" {
+		a.offer(text, key)
+	}
+}
+
+const maxDescription = 80
 
 // home tells that a folder is where the client runs commands anyway.
 func (a *arguments) home(folder string) bool {
