@@ -40,3 +40,27 @@ func each(items []Item, f func(Item)) {
 		each(item.Items, f)
 	}
 }
+
+// patched is items with the changes made.
+func patched(items []Item, changes []change) []Item {
+	made := make(map[string]Item, len(changes))
+	for _, c := range changes {
+		made[c.item.Key] = c.item
+	}
+	var patch func([]Item) []Item
+	patch = func(items []Item) []Item {
+		out := make([]Item, len(items))
+		for i, item := range items {
+			rows := item.Items
+			if changed, ok := made[item.Key]; ok {
+				item = changed
+			}
+			if item.Items = nil; rows != nil {
+				item.Items = patch(rows)
+			}
+			out[i] = item
+		}
+		return out
+	}
+	return patch(items)
+}

@@ -17,10 +17,13 @@ func openDesktop(context.Context, *slog.Logger) (*desktop, error) {
 
 type none struct{}
 
+// tellsOpening says whether the system tells that the menu was opened.
+const tellsOpening = true
+
 func newDriver(*slog.Logger) driver { return none{} }
 
-func (none) loop(_, _ func()) error     { return nil }
-func (none) build([]Item, func(string)) {}
-func (none) apply([]change)             {}
-func (none) setLook(look)               {}
-func (none) quit()                      {}
+func (none) loop(_, _ func()) error             { return nil }
+func (none) build([]Item, func(string), func()) {}
+func (none) apply([]change)                     {}
+func (none) setLook(look)                       {}
+func (none) quit()                              {}

@@ -63,8 +63,9 @@ func (l *library) try(f func()) {
 	}
 }
 
-func (l *library) build(items []Item, click func(key string)) {
+func (l *library) build(items []Item, click func(key string), opened func()) {
 	l.click, l.built = click, true
+	l.taps.Go(func() { l.watchOpening(opened) })
 	for _, item := range items {
 		switch {
 		case item.Separator:
@@ -108,6 +109,18 @@ func (l *library) forward(key string, row *systray.MenuItem) {
 				return
 			}
 			l.click(key)
+		case <-l.over:
+			return
+		}
+	}
+}
+
+// watchOpening forwards that the menu was opened.
+func (l *library) watchOpening(opened func()) {
+	for {
+		select {
+		case <-systray.TrayOpenedCh:
+			opened()
 		case <-l.over:
 			return
 		}

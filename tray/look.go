@@ -14,9 +14,9 @@ const tooltipLimit = 120
 // icon is the picture for s. What needs the user comes first.
 func icon(s app.Snapshot) assets.State {
 	switch p := s.Proxy; {
-	case p.State == app.Blocked || s.KeyProblem != "" || s.Backend.Problem != nil:
+	case p.State == app.Blocked || s.KeyProblem != "" || s.Account.Problem != nil || s.Backend.Problem != nil:
 		return assets.Problem
-	case p.State == app.Starting || p.State == app.Stopping || p.Active > 0:
+	case p.State == app.Starting || p.State == app.Stopping || p.Active > 0 || s.Account.State == app.LoginPending:
 		return assets.Busy
 	case p.State == app.Running:
 		return assets.Running

@@ -29,6 +29,8 @@ type Item struct {
 func Menu(s app.Snapshot) []Item {
 	var items []Item
 	items = append(items, statusRows(s)...)
+	items = append(items, Item{Key: "line.account", Separator: true})
+	items = append(items, accountRows(s)...)
 	items = append(items, Item{Key: "line.proxy", Separator: true})
 	items = append(items, proxyRows(s)...)
 	items = append(items, Item{Key: "line.program", Separator: true})
@@ -77,21 +79,13 @@ const problemLines = 4
 func problemRows(s app.Snapshot) []Item {
 	heading, message, fix := problem(s)
 	rows := []Item{hiddenIf(heading == "", text("problem", heading))}
-	lines := wrap(message, problemLines)
-	for i := range problemLines {
-		line := ""
-		if i < len(lines) {
-			line = lines[i]
-		}
-		rows = append(rows, hiddenIf(line == "", text(fmt.Sprintf("problem.%d", i+1), line)))
-	}
+	rows = append(rows, noteRows("problem", problemLines, message)...)
 	again := choice("recheck", "Check again", app.Recheck{})
 	again.Hidden = !fix
 	return append(rows, again)
 }
 
-// problem picks what to show. fix is false where the proxy's own row is the
-// way out.
+// problem picks what to show. fix is false where another row is the way out.
 func problem(s app.Snapshot) (heading, message string, fix bool) {
 	switch {
 	case s.Proxy.State == app.Blocked && s.Proxy.Owner != "":
@@ -100,6 +94,10 @@ func problem(s app.Snapshot) (heading, message string, fix bool) {
 		return "", sentence(s.Proxy.Problem), false
 	case s.KeyProblem != "":
 		return "! The API key cannot be read", sentence(s.KeyProblem), true
+	case s.Account.State == app.LoginEnded && s.Account.Problem != nil:
+		return "! Session expired", sentence(s.Account.Problem.Message), false
+	case s.Account.Problem != nil:
+		return "! The saved login cannot be read", sentence(s.Account.Problem.Message), true
 	case s.Backend.Problem != nil:
 		return problemHeading(s.Backend.Problem), sentence(s.Backend.Problem.Message), true
 	default:

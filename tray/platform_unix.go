@@ -11,6 +11,9 @@ import (
 // The icon can be set before the loop runs, so that no host sees an item without.
 const earlyLook = true
 
+// tellsOpening says whether the system tells that the menu was opened.
+const tellsOpening = true
+
 // escape keeps the underscores of a title: one alone marks a key.
 func escape(title string) string { return strings.ReplaceAll(title, "_", "__") }
 

@@ -9,6 +9,9 @@ import (
 // An icon is refused before the loop runs.
 const earlyLook = false
 
+// tellsOpening says whether the system tells that the menu was opened.
+const tellsOpening = false
+
 // escape keeps the ampersands of a title: one alone marks a key.
 func escape(title string) string { return strings.ReplaceAll(title, "&", "&&") }
 

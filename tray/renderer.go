@@ -18,7 +18,8 @@ type driver interface {
 	loop(ready, gone func()) error
 	// build makes the rows, once. Click is called with the key of a row that
 	// was chosen, from any goroutine, and returns at once.
-	build(items []Item, click func(key string))
+	// Opened is called when the menu was opened, by systems that tell.
+	build(items []Item, click func(key string), opened func())
 	apply(changes []change)
 	setLook(look)
 	quit()
@@ -34,6 +35,14 @@ type look struct {
 // pause is the least time between two redrawings. Thousands of updates a
 // second starve a panel.
 const pause = 250 * time.Millisecond
+
+// burst is how many rows are changed at a time. A list of models that fills
+// two hundred rows comes in several bursts, and the menu stays alive.
+const burst = 40
+
+// openGuess is how often the menu may have been opened, where the system does
+// not tell.
+const openGuess = 10 * time.Minute
 
 // sessionEnd is how long a system that ends the session lets us tidy up.
 const sessionEnd = 5 * time.Second
@@ -93,7 +102,7 @@ func (r *renderer) show(snapshots <-chan app.Snapshot, desk *desktop) error {
 func (r *renderer) build() {
 	r.items = Menu(r.latest)
 	r.remember()
-	r.driver.build(r.items, r.click)
+	r.driver.build(r.items, r.click, func() { r.ctl.Do(app.MenuOpened{}) })
 	r.driver.setLook(r.drawn)
 	close(r.ready)
 }
@@ -102,6 +111,11 @@ func (r *renderer) build() {
 func (r *renderer) follow(snapshots <-chan app.Snapshot, desk *desktop) {
 	pacer := time.NewTimer(0)
 	defer pacer.Stop()
+	perhapsOpen := time.NewTicker(openGuess)
+	defer perhapsOpen.Stop()
+	if tellsOpening {
+		perhapsOpen.Stop()
+	}
 	ready, paused := r.ready, true
 	fresh := r.latest
 	for {
@@ -116,6 +130,9 @@ func (r *renderer) follow(snapshots <-chan app.Snapshot, desk *desktop) {
 			paused = false
 		case <-ready:
 			ready = nil
+		case <-perhapsOpen.C:
+			r.ctl.Do(app.MenuOpened{})
+			continue
 		case <-desk.lost:
 			r.log.Info("the desktop session has ended; quitting")
 			r.ctl.Do(app.Quit{})
@@ -143,13 +160,17 @@ func (r *renderer) awaitReady() {
 	}
 }
 
-// draw changes what differs from the latest snapshot and reports whether
-// anything did.
+// draw changes what differs from the latest snapshot, a burst of it, and
+// reports whether anything did.
 func (r *renderer) draw() bool {
 	items := Menu(r.latest)
 	changes := diff(r.items, items)
+	if len(changes) > burst {
+		changes = changes[:burst]
+		items = patched(r.items, changes)
+	}
+	r.items = items
 	if len(changes) > 0 {
-		r.items = items
 		r.remember()
 		r.driver.apply(changes)
 	}

@@ -27,6 +27,8 @@ type fakeDriver struct {
 	order  []string
 	looks  []look
 	bursts []time.Time // of apply
+	most   int         // rows in one apply
+	opened func()
 	click  func(string)
 	broken error // what loop fails with
 	quits  int
@@ -49,11 +51,11 @@ func (d *fakeDriver) loop(ready, gone func()) error {
 	return nil
 }
 
-func (d *fakeDriver) build(items []Item, click func(string)) {
+func (d *fakeDriver) build(items []Item, click func(string), opened func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.builds++
-	d.click = click
+	d.click, d.opened = click, opened
 	each(items, func(item Item) {
 		d.rows[item.Key] = item
 		d.order = append(d.order, item.Key)
@@ -64,6 +66,7 @@ func (d *fakeDriver) apply(changes []change) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.bursts = append(d.bursts, time.Now())
+	d.most = max(d.most, len(changes))
 	for _, c := range changes {
 		row := d.rows[c.item.Key]
 		if c.title {
@@ -198,7 +201,7 @@ func TestRendererChangesRowsInPlace(t *testing.T) {
 		s := start(t, base())
 		for name, snapshot := range goldenStates() {
 			s.ctl.set(snapshot)
-			time.Sleep(2 * pause)
+			time.Sleep((2 + 2*modelSlots/burst) * pause)
 			synctest.Wait()
 			if d := cmp.Diff(titles(snapshot), s.driver.visible()); d != "" {
 				t.Errorf("%s is not what is shown (-want +shown):\n%s", name, d)
@@ -256,6 +259,40 @@ func pairs(times []time.Time) func(func(a, b time.Time) bool) {
 			}
 		}
 	}
+}
+
+// A long list of models comes in bursts, and what is more urgent than the rest
+// of it comes first.
+func TestManyModelsDoNotStallTheMenu(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, base())
+		s.ctl.set(goldenStates()["models-300"])
+		time.Sleep(pause + time.Millisecond)
+		stopped := with(func(c *app.Snapshot) {
+			*c = goldenStates()["models-300"]
+			c.Proxy.State = app.Stopped
+		})
+		s.ctl.set(stopped)
+		time.Sleep(pause)
+		synctest.Wait()
+		if got := s.driver.visible()["status"]; got != titles(stopped)["status"] {
+			t.Errorf("the status is %q while the list is being filled", got)
+		}
+		time.Sleep((modelSlots/burst + 1) * pause)
+		synctest.Wait()
+		if d := cmp.Diff(titles(stopped), s.driver.visible()); d != "" {
+			t.Errorf("in the end it is not what is shown:\n%s", d)
+		}
+		if s.driver.most > burst {
+			t.Errorf("%d rows were changed at once", s.driver.most)
+		}
+		s.driver.click("model.2")
+		s.driver.opened()
+		if d := cmp.Diff([]app.Action{app.CopyModel{ID: "model-0-v0"}, app.MenuOpened{}}, s.ctl.done()); d != "" {
+			t.Errorf("actions:\n%s", d)
+		}
+		s.finish(t)
+	})
 }
 
 func TestRendererDrawsNothingWhenNothingChanged(t *testing.T) {

@@ -11,13 +11,16 @@ const maxTitle = 60
 
 // clip makes a title of any text: one line, no control characters, no
 // pictures that fonts lack, not too long.
-func clip(s string) string {
+func clip(s string) string { return shorten(s, maxTitle) }
+
+// shorten is clip for at most n characters.
+func shorten(s string, n int) string {
 	s = plain(s)
-	if utf8.RuneCountInString(s) <= maxTitle {
+	if utf8.RuneCountInString(s) <= n {
 		return s
 	}
 	runes := []rune(s)
-	return strings.TrimRight(string(runes[:maxTitle-3]), " ") + "..."
+	return strings.TrimRight(string(runes[:max(0, n-3)]), " ") + "..."
 }
 
 // plain keeps what every font and every host shows as it is. A tab splits a
