@@ -73,7 +73,7 @@ var testsMayImport = []string{
 // one, or the reason why there are more.
 var usedBy = map[string][]string{
 	// Cursor's messages and calls, and the packages that speak them.
-	"connectrpc.com/connect":     {"proxy/cursor/agentrpc", "proxy/cursor/cursorpb"},
+	"connectrpc.com/connect":     {"proxy/cursor/agentrpc", "proxy/cursor/cursorpb", "proxy/cursor/cursorsim/simserver"},
 	"google.golang.org/protobuf": {"proxy/cursor/agentrpc", "proxy/cursor/cursorpb", "proxy/cursor/cursorpb/generate", "proxy/cursor/cursorsim/simserver"},
 	// Compiles the .proto files, in pure Go.
 	"github.com/bufbuild/protocompile": {"proxy/cursor/cursorpb/generate"},

@@ -150,10 +150,14 @@ func (s *Sim) checkRequestID(c *call, r route) {
 }
 
 func (s *Sim) checkContent(c *call, r route) {
-	if r.form == connectForm {
+	if r.form == connectForm || r.form == streamForm {
 		if got := c.r.Header.Get("Connect-Protocol-Version"); got != "1" {
 			s.violate(c, "connect-version", "connect-protocol-version is "+quote(got)+", not 1")
 		}
+	}
+	if r.form == streamForm {
+		s.checkStream(c)
+		return
 	}
 	if c.r.Method != http.MethodPost {
 		return
@@ -161,6 +165,26 @@ func (s *Sim) checkContent(c *call, r route) {
 	kind, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" && (kind != "application/proto" || r.form != connectForm) {
 		s.violate(c, "content-type", "content-type is "+quote(c.r.Header.Get("Content-Type")))
+	}
+}
+
+// checkStream: the headers of a run, as five independent clients send them.
+func (s *Sim) checkStream(c *call) {
+	h := c.r.Header
+	if got := h.Get("Content-Type"); got != "application/connect+proto" {
+		s.violate(c, "content-type", "content-type is "+quote(got))
+	}
+	if got := h.Get("Te"); got != "trailers" {
+		s.violate(c, "te", "te is "+quote(got)+", not trailers")
+	}
+	if got := h.Get("X-Cursor-Streaming"); got != "" && got != "true" {
+		s.violate(c, "streaming", "x-cursor-streaming is "+quote(got))
+	}
+	if got := h.Get("Connect-Content-Encoding"); got != "" && got != "identity" {
+		s.violate(c, "encoding", "a client compresses nothing, but connect-content-encoding is "+quote(got))
+	}
+	if got := h.Get("Connect-Accept-Encoding"); got != "" && got != "gzip" {
+		s.violate(c, "encoding", "connect-accept-encoding is "+quote(got))
 	}
 }
 

@@ -40,7 +40,7 @@ type route struct {
 	method string
 	hosts  hostKind
 	form   form
-	answer func(*Sim, *call) answer
+	answer func(*Sim, *call) answer // nil for a stream
 }
 
 // form says which rules of the wire a route is under.
@@ -52,6 +52,7 @@ const (
 	getForm                 // a plain GET with an access token
 	connectForm             // a unary Connect call
 	cookieForm              // the web dashboard's own calls
+	streamForm              // a run
 )
 
 // The unary services.
@@ -78,6 +79,7 @@ func routeTable() map[string]route {
 		agentService + "GetUsableModels":           {http.MethodPost, apiHost | agentHost, connectForm, (*Sim).usableModels},
 		aiService + "GetDefaultModelForCli":        {http.MethodPost, apiHost, connectForm, (*Sim).defaultModel},
 		agentService + "GetDefaultModelForCli":     {http.MethodPost, apiHost | agentHost, connectForm, (*Sim).defaultModel},
+		RunPath:                                    {http.MethodPost, agentHost | apiHost, streamForm, nil},
 		dashboardService + "GetMe":                 {http.MethodPost, apiHost, connectForm, (*Sim).me},
 		dashboardService + "GetTeams":              {http.MethodPost, apiHost, connectForm, (*Sim).teams},
 		"/auth/full_stripe_profile":                {http.MethodGet, apiHost, getForm, (*Sim).stripeProfile},
@@ -120,13 +122,19 @@ func (s *Sim) serve(w http.ResponseWriter, r *http.Request) {
 	route, refusal := s.find(c)
 	if refusal == nil {
 		s.check(c, route)
-		refusal = c.read(w)
+		if route.form != streamForm {
+			refusal = c.read(w)
+		}
 	}
 	if !hits.before(r.Context(), out) {
 		return
 	}
 	if refusal != nil {
 		write(out, *refusal)
+		return
+	}
+	if route.form == streamForm {
+		s.serveRun(out, c)
 		return
 	}
 	hits.write(r.Context(), out, route.answer(s, c))

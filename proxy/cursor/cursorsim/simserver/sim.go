@@ -37,6 +37,9 @@ type Options struct {
 	Now          func() time.Time // nil for time.Now
 	Logger       *slog.Logger     // gets one line per call, without secrets; nil for none
 	AllowedHosts []string         // served besides those of Cursor
+
+	Clock        func() time.Time // times what clients do in runs; nil for time.Now
+	StreamWindow int              // bytes a client may send ahead in a run; 0 for Go's default
 }
 
 // Sim is a running simulation. All methods may be called at any time from any
@@ -61,6 +64,10 @@ type Sim struct {
 	faults  faults
 	clients clientMemory
 
+	clock      func() time.Time
+	runs       runs
+	runHandler http.Handler
+
 	mu       sync.Mutex // guards all below
 	settings Settings
 	catalog  Catalog
@@ -79,7 +86,11 @@ type Sim struct {
 // Start runs a simulation until Close. The end of ctx only ends the calls that
 // are being answered.
 func Start(ctx context.Context, o Options) (*Sim, error) {
-	s := &Sim{now: o.Now, log: o.Logger, hosts: hostTable(o.AllowedHosts), routes: routeTable(), logins: map[string]*login{}}
+	s := &Sim{now: o.Now, log: o.Logger, hosts: hostTable(o.AllowedHosts), routes: routeTable(), logins: map[string]*login{}, clock: o.Clock, runs: newRuns()}
+	s.runHandler = s.newRunHandler()
+	if s.clock == nil {
+		s.clock = time.Now
+	}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -140,6 +151,7 @@ func (s *Sim) listen(o Options) error {
 	s.tls = &http.Server{
 		Handler: http.HandlerFunc(s.serve), TLSConfig: s.ca.config(s.hosts), ConnState: s.track,
 		ConnContext: withConn, BaseContext: base, ErrorLog: quiet, ReadHeaderTimeout: time.Minute,
+		HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: o.StreamWindow, MaxConcurrentStreams: 1000},
 	}
 	s.proxy = &http.Server{Handler: http.HandlerFunc(s.serveProxy), ConnState: s.track, BaseContext: base, ErrorLog: quiet, ReadHeaderTimeout: time.Minute}
 	s.control = &http.Server{Handler: s.controlRoutes(), ConnState: s.track, BaseContext: base, ErrorLog: quiet, ReadHeaderTimeout: time.Minute}
