@@ -2,6 +2,7 @@ package agentrpc
 
 import (
 	"encoding/base64"
+	"slices"
 	"strconv"
 
 	"cursortray/proxy/chat"
@@ -52,13 +53,12 @@ const maxHistoryImage = 5 << 20
 // model gets an id of its own for each.
 type history struct {
 	messages []promptMessage
-	open     map[string]openCall // by the client's id; those of the last calls only
-	order    []string            // the keys of open, in the order of the calls
-	ids      map[string]bool     // given to the model
-	pictures []chat.Part         // of results, to be shown behind all of them
+	open     []openCall      // the last calls that have no result yet
+	ids      map[string]bool // given to the model
+	pictures []chat.Image    // of results, to be shown behind all of them
 }
 
-type openCall struct{ id, name string }
+type openCall struct{ clientsID, id, name string }
 
 // rebuiltState returns a conversation state that stands for the messages, with
 // the blobs of the prompt, which the service always asks for, and its others.
@@ -118,12 +118,8 @@ func (h *history) assistant(m chat.Message) {
 			if last := len(h.messages) - 1; last < 0 || h.messages[last].Role != "assistant" {
 				h.closeCalls() // the calls before belong to an earlier step
 			}
-			call := openCall{id: h.uniqueID(part.ID), name: modelsPrefix + valid(part.Name)}
-			if h.open == nil {
-				h.open = map[string]openCall{}
-			}
-			h.open[part.ID] = call
-			h.order = append(h.order, part.ID)
+			call := openCall{clientsID: part.ID, id: h.uniqueID(part.ID), name: modelsPrefix + valid(part.Name)}
+			h.open = append(h.open, call)
 			h.add("assistant", promptCall{"tool-call", call.id, call.name, callArguments(part.Arguments)})
 		}
 	}
@@ -152,11 +148,12 @@ func (h *history) user(m chat.Message) {
 }
 
 func (h *history) result(r chat.ToolResult) {
-	call, ok := h.open[r.CallID]
-	if !ok {
+	i := slices.IndexFunc(h.open, func(call openCall) bool { return call.clientsID == r.CallID })
+	if i < 0 {
 		return
 	}
-	delete(h.open, r.CallID)
+	call := h.open[i]
+	h.open = slices.Delete(h.open, i, i+1)
 	c := readContent(r)
 	if c.text == "" {
 		c.text = noOutput
@@ -173,18 +170,13 @@ func (h *history) result(r chat.ToolResult) {
 // so, since the providers refuse them, too. Pictures come behind the results,
 // as the user's.
 func (h *history) closeCalls() {
-	for _, id := range h.order {
-		if call, missing := h.open[id]; missing {
-			delete(h.open, id)
-			h.add("tool", promptResult{"tool-result", call.id, call.name, "(no result was given)", true})
-		}
+	for _, call := range h.open {
+		h.add("tool", promptResult{"tool-result", call.id, call.name, "(no result was given)", true})
 	}
-	h.order = nil
-	pictures := h.pictures
-	h.pictures = nil
-	for _, part := range pictures {
-		h.add("user", promptText{"text", "Picture in a tool's result:"}, picture(part.(chat.Image)))
+	for _, image := range h.pictures {
+		h.add("user", promptText{"text", "Picture in a tool's result:"}, picture(image))
 	}
+	h.open, h.pictures = nil, nil
 }
 
 // uniqueID keeps the client's id where it can.
