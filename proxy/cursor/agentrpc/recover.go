@@ -15,7 +15,7 @@ func (t *turn) recover(r *run, f *fault) *fault {
 		}
 		return nil
 	}
-	again := !r.left() && t.prepareNext(r, f)
+	again := t.prepareNext(r, f)
 	if !again {
 		t.b.giveBack(r)
 	}

@@ -29,6 +29,8 @@ type run struct {
 
 	cause atomic.Pointer[fault] // why we ended it; nil if we did not
 
+	reading atomic.Bool // somebody waits for the service
+
 	moved atomic.Int64 // last progress, on tap's clock
 	asked atomic.Int64 // an unknown question since, on tap's clock; 0 is none
 
@@ -75,7 +77,9 @@ type item struct {
 // read reads until there is something for the client, or the end.
 func (r *run) read() item {
 	for {
+		r.reading.Store(true)
 		m, err := r.stream.Receive()
+		r.reading.Store(false)
 		if err != nil {
 			return item{fault: r.verdict(err)}
 		}
@@ -234,6 +238,11 @@ func (r *run) pending() []pendingExec {
 // watch ends a run that is dead or stands still. A busy connection is no proof
 // of life, and a silent one none of death while the client works.
 func (r *run) watch() {
+	if !r.reading.Load() { // the client is slow, and nothing is known of the service
+		r.tap.hear()
+		r.progress()
+		return
+	}
 	heard := time.Duration(r.tap.heard.Load())
 	if r.tap.silence() > r.b.times.silence {
 		r.end(silent("Cursor has gone silent"))
@@ -268,8 +277,11 @@ func (r *run) leaveWithin(f *fault, patience time.Duration) {
 	context.AfterFunc(r.ctx, func() { timer.Stop() })
 }
 
-// left tells whether the run was given up.
-func (r *run) left() bool { return r.cause.Load() != nil }
+// left tells whether the run was given up, so that no other may take its place.
+func (r *run) left() bool {
+	f := r.cause.Load()
+	return f != nil && f.remedy == giveUp
+}
 
 func cancelAction() *cursorpb.AgentClientMessage {
 	return &cursorpb.AgentClientMessage{Message: &cursorpb.AgentClientMessage_ConversationAction{
