@@ -31,16 +31,28 @@ type trayApp struct {
 // accepts requests.
 func startTray(t *testing.T, binary string, env []string, args ...string) *trayApp {
 	t.Helper()
-	// Not t.TempDir: the control socket's path must stay short.
+	return startTrayIn(t, newHome(t), binary, env, args...)
+}
+
+// newHome returns a folder with a short path, because the control socket's
+// must be.
+func newHome(t *testing.T) string {
+	t.Helper()
 	home, err := os.MkdirTemp("", "ct-tray-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(home) })
-	run := filepath.Join(home, "run")
-	if err := os.Mkdir(run, 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(home, "run"), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	return home
+}
+
+// startTrayIn starts cursortray in a home where it may have run before.
+func startTrayIn(t *testing.T, home, binary string, env []string, args ...string) *trayApp {
+	t.Helper()
+	run := filepath.Join(home, "run")
 	a := &trayApp{binary: binary, log: &lockedBuffer{}, ended: make(chan error, 1)}
 	a.env = append(cleanEnv(home, "XDG_RUNTIME_DIR="+run, "CURSORTRAY_ADDR=127.0.0.1:0", "CURSORTRAY_API_KEY="+localKey), env...)
 	a.cmd = exec.Command(binary, args...)
