@@ -385,3 +385,24 @@ func TestArchNoSkippedTests(t *testing.T) {
 		})
 	}
 }
+
+// TestArchDependenciesExplained: every module that is used has its line in
+// CONTRIBUTING.md, with what it is for.
+func TestArchDependenciesExplained(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, all := sources(t)
+	missing := map[string]bool{}
+	for _, s := range all {
+		for _, p := range s.imports() {
+			if first, _, _ := strings.Cut(p, "/"); strings.Contains(first, ".") && !bytes.Contains(text, []byte("`"+moduleOf(p)+"`")) {
+				missing[moduleOf(p)] = true
+			}
+		}
+	}
+	for name := range missing {
+		t.Errorf("CONTRIBUTING.md does not say what %s is for", name)
+	}
+}
