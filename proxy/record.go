@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"cursortray/proxy/chat"
-	"cursortray/proxy/openai"
+	"cursortray/proxy/turn"
 )
 
 // record is what the log says about one request. It holds nothing of what the
@@ -53,7 +53,7 @@ func (rec *record) failed(err *chat.Error) {
 }
 
 // noteOutcome takes over what a front-end reports.
-func noteOutcome(ctx context.Context, o openai.Outcome) {
+func noteOutcome(ctx context.Context, o turn.Outcome) {
 	rec := recordIn(ctx)
 	rec.model, rec.stream = shorten(o.Model), o.Stream
 	if o.Err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"cursortray/proxy/chat"
 	"cursortray/proxy/openai"
+	"cursortray/proxy/turn"
 )
 
 // Config is what a Server needs.
@@ -105,7 +106,7 @@ func New(cfg Config) *Server {
 	}
 	s.slots = slots{free: s.cfg.MaxStreams, changed: cfg.Activity}
 	s.guard = newGuard(cfg.Hosts, cfg.Origins, s.log)
-	s.chat = openai.New(openai.Config{
+	s.chat = openai.New(turn.Config{
 		Backend: cfg.Backend, KeepAlive: s.cfg.KeepAlive, Logger: s.log, Done: noteOutcome,
 	})
 	s.handler = s.recorded(s.guarded(s.routes()))

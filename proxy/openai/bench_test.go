@@ -12,6 +12,7 @@ import (
 	"cursortray/proxy/chat"
 	"cursortray/proxy/chat/chattest"
 	"cursortray/proxy/sse"
+	"cursortray/proxy/wirejson"
 )
 
 // discard is a client that reads everything at once.
@@ -40,7 +41,7 @@ func BenchmarkDelta(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				if err := encoder.send(event); err != nil {
+				if err := encoder.Send(event); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -54,7 +55,7 @@ func TestNoAllocationPerDelta(t *testing.T) {
 	encoder := newChunks(identity{id: "chatcmpl-x", model: "m"}, false, out.Write)
 	for name, text := range deltas {
 		var event chat.Event = chat.TextDelta{Text: text}
-		send := func() { _ = encoder.send(event) }
+		send := func() { _ = encoder.Send(event) }
 		for range 1000 { // let the buffers grow
 			send()
 		}
@@ -70,7 +71,7 @@ func BenchmarkEscape(b *testing.B) {
 			var buf []byte
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				buf = appendEscaped(buf[:0], text)
+				buf = wirejson.AppendEscaped(buf[:0], text)
 			}
 		})
 	}

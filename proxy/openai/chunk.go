@@ -2,14 +2,10 @@ package openai
 
 import (
 	"strconv"
-	"unicode/utf8"
 
 	"cursortray/proxy/chat"
+	"cursortray/proxy/wirejson"
 )
-
-// maxPiece is how much text goes into one chunk. Some clients read a stream
-// line by line with a limit of 64 KiB.
-const maxPiece = 16 << 10
 
 // chunks turns the events of one turn into those of an event stream.
 type chunks struct {
@@ -20,7 +16,6 @@ type chunks struct {
 	buf   []byte // complete chunks, not yet written
 	err   error  // first failed write
 	begun bool   // the role was sent
-	said  bool   // there was text, reasoning or a call
 	calls int
 }
 
@@ -29,9 +24,9 @@ func newChunks(a identity, includeUsage bool, write func([]byte) error) *chunks 
 	return &chunks{write: write, head: append(head, `,"choices":`...), includeUsage: includeUsage}
 }
 
-// send writes the chunks for one event, the role before the first. Finish
+// Send writes the chunks for one event, the role before the first. Finish
 // gives all that ends the stream.
-func (c *chunks) send(event chat.Event) error {
+func (c *chunks) Send(event chat.Event) error {
 	if !c.begun {
 		c.begun = true
 		c.open(`"role":"assistant","content":""`)
@@ -69,8 +64,8 @@ func (c *chunks) open(delta string) {
 func (c *chunks) close(reason string) {
 	c.closeChoice(reason)
 	c.buf = append(c.buf, "}\n\n"...)
-	if len(c.buf) >= maxPiece { // one huge event need not be whole in memory twice
-		_ = c.flush() // send reports the error
+	if len(c.buf) >= wirejson.MaxPiece { // one huge event need not be whole in memory twice
+		_ = c.flush() // Send reports the error
 	}
 }
 
@@ -81,46 +76,30 @@ func (c *chunks) closeChoice(reason string) {
 }
 
 func (c *chunks) text(field, text string) {
-	c.said = true
 	for text != "" {
-		n := pieceLength(text)
+		n := wirejson.PieceLength(text)
 		c.open(field)
-		c.buf = appendEscaped(c.buf, text[:n])
+		c.buf = wirejson.AppendEscaped(c.buf, text[:n])
 		c.buf = append(c.buf, '"')
 		c.close("null")
 		text = text[n:]
 	}
 }
 
-// pieceLength returns how much of text goes into the next chunk: no more than
-// maxPiece, and no part of a character.
-func pieceLength(text string) int {
-	if len(text) <= maxPiece {
-		return len(text)
-	}
-	for n := maxPiece; n > maxPiece-utf8.UTFMax; n-- {
-		if utf8.RuneStart(text[n]) {
-			return n
-		}
-	}
-	return maxPiece // not UTF-8 anyway
-}
-
 // call announces a call with its id and name, then sends its arguments.
 func (c *chunks) call(call chat.ToolCall) {
-	c.said = true
 	c.openCall()
 	c.buf = append(c.buf, `"id":`...)
-	c.buf = appendString(c.buf, call.ID)
+	c.buf = wirejson.AppendString(c.buf, call.ID)
 	c.buf = append(c.buf, `,"type":"function","function":{"name":`...)
-	c.buf = appendString(c.buf, call.Name)
+	c.buf = wirejson.AppendString(c.buf, call.Name)
 	c.buf = append(c.buf, `,"arguments":""}}]`...)
 	c.close("null")
 	for text := arguments(call); text != ""; {
-		n := pieceLength(text)
+		n := wirejson.PieceLength(text)
 		c.openCall()
 		c.buf = append(c.buf, `"function":{"arguments":"`...)
-		c.buf = appendEscaped(c.buf, text[:n])
+		c.buf = wirejson.AppendEscaped(c.buf, text[:n])
 		c.buf = append(c.buf, `"}}]`...)
 		c.close("null")
 		text = text[n:]
@@ -151,10 +130,10 @@ func (c *chunks) finish(e chat.Finish) {
 	c.buf = append(c.buf, "}\n\ndata: [DONE]\n\n"...)
 }
 
-// fail writes the event that tells of an error in mid-stream. Nothing follows
+// Fail writes the event that tells of an error in mid-stream. Nothing follows
 // it: neither a finish reason nor the end marker, which would make a broken
 // answer look whole.
-func (c *chunks) fail(err *chat.Error) {
+func (c *chunks) Fail(err *chat.Error) {
 	c.buf = append(c.buf[:0], "data: "...)
 	c.buf = appendError(c.buf, answerTo(err), err.Message, err.Param)
 	c.buf = append(c.buf, "\n\n"...)

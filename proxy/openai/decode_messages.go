@@ -5,31 +5,32 @@ import (
 	"strings"
 
 	"cursortray/proxy/chat"
+	"cursortray/proxy/wirejson"
 )
 
 // messages reads the history into req: system texts from any place into
 // System, the rest into Messages. Entries without anything in them are left
 // out.
-func (d *decoder) messages(v value, req *chat.Request) {
-	if v.raw == nil {
-		d.fail(v, codeMissing, "is missing")
+func (d *decoder) messages(v wirejson.Value, req *chat.Request) {
+	if v.Raw == nil {
+		d.Fail(v, wirejson.CodeMissing, "is missing")
 		return
 	}
-	if v.raw[0] != '[' {
-		d.mistyped(v, "an array")
+	if v.Raw[0] != '[' {
+		d.Mistyped(v, "an array")
 		return
 	}
 	h := history{decoder: d}
-	for element := range v.elements() {
+	for element := range v.Elements() {
 		h.add(element)
 	}
 	req.System = joinTexts(h.system)
 	req.Messages = h.messages
-	if len(req.Messages) > 0 || d.fault != nil {
+	if len(req.Messages) > 0 || d.Fault != nil {
 		return
 	}
 	if req.System == "" {
-		d.fail(v, codeInvalidValue, "must not be empty")
+		d.Fail(v, wirejson.CodeInvalidValue, "must not be empty")
 		return
 	}
 	// Some clients put a one-off question into a system message alone. A model
@@ -49,29 +50,29 @@ type history struct {
 	legacy   int // calls that came without an id
 }
 
-func (h *history) add(v value) {
-	if v.absent() {
-		h.mistyped(v, "an object")
+func (h *history) add(v wirejson.Value) {
+	if v.Absent() {
+		h.Mistyped(v, "an object")
 		return
 	}
-	in := h.object(v, &messageShape)
-	if h.fault != nil {
+	in := h.Object(v, &messageShape)
+	if h.Fault != nil {
 		return
 	}
-	role := in.get("role")
-	switch h.required(role) {
+	role := in.Get("role")
+	switch h.Required(role) {
 	case "system", "developer":
 		h.addSystem(in)
 	case "user":
-		h.append(chat.User, h.content(in.get("content")))
+		h.append(chat.User, h.content(in.Get("content")))
 	case "assistant":
 		h.append(chat.Assistant, h.assistant(in))
 	case "tool":
-		h.result(h.required(in.get("tool_call_id")), in)
+		h.result(h.Required(in.Get("tool_call_id")), in)
 	case "function":
 		h.result(h.functionID(in), in)
 	default:
-		h.fail(role, codeInvalidValue, "must be system, developer, user, assistant, tool or function")
+		h.Fail(role, wirejson.CodeInvalidValue, "must be system, developer, user, assistant, tool or function")
 	}
 }
 
@@ -81,42 +82,42 @@ func (h *history) append(role chat.Role, parts []chat.Part) {
 	}
 }
 
-func (h *history) addSystem(in object) {
-	content := in.get("content")
+func (h *history) addSystem(in wirejson.Object) {
+	content := in.Get("content")
 	for _, part := range h.content(content) {
 		if text, ok := part.(chat.Text); ok {
 			h.system = append(h.system, text.Text)
 		} else {
-			h.fail(content, codeInvalidValue, "must be text in a message of this role")
+			h.Fail(content, wirejson.CodeInvalidValue, "must be text in a message of this role")
 		}
 	}
 }
 
 // assistant returns the parts of an earlier answer in the order in which they
 // came about: thinking, text, calls.
-func (h *history) assistant(in object) []chat.Part {
+func (h *history) assistant(in wirejson.Object) []chat.Part {
 	var parts []chat.Part
 	// Clients that send both names send the same text in both.
-	thinking, other := h.text(in.get("reasoning_content")), h.text(in.get("reasoning"))
+	thinking, other := h.Text(in.Get("reasoning_content")), h.Text(in.Get("reasoning"))
 	if thinking == "" {
 		thinking = other
 	}
 	if thinking != "" {
 		parts = append(parts, chat.Reasoning{Text: thinking})
 	}
-	parts = append(parts, h.content(in.get("content"))...)
-	if refusal := h.text(in.get("refusal")); refusal != "" {
+	parts = append(parts, h.content(in.Get("content"))...)
+	if refusal := h.Text(in.Get("refusal")); refusal != "" {
 		parts = append(parts, chat.Text{Text: refusal})
 	}
-	if v := in.get("audio"); !v.absent() {
-		h.fail(v, codeUnsupported, "is not supported: Cursor's models do not speak")
+	if v := in.Get("audio"); !v.Absent() {
+		h.Fail(v, wirejson.CodeUnsupported, "is not supported: Cursor's models do not speak")
 	}
-	for element := range h.array(in.get("tool_calls")) {
-		call := h.object(element, &callShape)
+	for element := range h.Array(in.Get("tool_calls")) {
+		call := h.Object(element, &callShape)
 		h.functionType(call, "calls")
-		parts = append(parts, h.call(h.required(call.get("id")), h.present(call.get("function"))))
+		parts = append(parts, h.call(h.Required(call.Get("id")), h.Present(call.Get("function"))))
 	}
-	if v := in.get("function_call"); !v.absent() {
+	if v := in.Get("function_call"); !v.Absent() {
 		h.legacy++
 		parts = append(parts, h.call("function_call_"+strconv.Itoa(h.legacy), v))
 	}
@@ -125,9 +126,9 @@ func (h *history) assistant(in object) []chat.Part {
 
 // call returns one call of an earlier answer. The arguments are passed on as
 // the client echoes them, also when they are empty or broken.
-func (h *history) call(id string, function value) chat.ToolUse {
-	in := h.object(function, &calledFunctionShape)
-	use := chat.ToolUse{ID: id, Name: h.required(in.get("name")), Arguments: h.text(in.get("arguments"))}
+func (h *history) call(id string, function wirejson.Value) chat.ToolUse {
+	in := h.Object(function, &calledFunctionShape)
+	use := chat.ToolUse{ID: id, Name: h.Required(in.Get("name")), Arguments: h.Text(in.Get("arguments"))}
 	if h.lastCall == nil {
 		h.lastCall = map[string]string{}
 	}
@@ -137,11 +138,11 @@ func (h *history) call(id string, function value) chat.ToolUse {
 
 // functionID returns the id of the call that a result of the old role
 // "function" belongs to.
-func (h *history) functionID(in object) string {
-	if id := h.text(in.get("tool_call_id")); id != "" {
+func (h *history) functionID(in wirejson.Object) string {
+	if id := h.Text(in.Get("tool_call_id")); id != "" {
 		return id
 	}
-	name := h.required(in.get("name"))
+	name := h.Required(in.Get("name"))
 	if id, ok := h.lastCall[name]; ok {
 		return id
 	}
@@ -150,76 +151,76 @@ func (h *history) functionID(in object) string {
 
 // result adds the result of a call. One without content says that the tool
 // gave nothing, so it is kept.
-func (h *history) result(id string, in object) {
-	h.append(chat.User, []chat.Part{chat.ToolResult{CallID: id, Content: h.content(in.get("content"))}})
+func (h *history) result(id string, in wirejson.Object) {
+	h.append(chat.User, []chat.Part{chat.ToolResult{CallID: id, Content: h.content(in.Get("content"))}})
 }
 
 // content returns what a message of any role says: a string, null, nothing, or
 // an array of parts. Empty texts are left out.
-func (d *decoder) content(v value) []chat.Part {
-	if v.absent() {
+func (d *decoder) content(v wirejson.Value) []chat.Part {
+	if v.Absent() {
 		return nil
 	}
 	var parts []chat.Part
-	switch v.raw[0] {
+	switch v.Raw[0] {
 	case '"':
-		if s := text(v.raw); s != "" {
+		if s := v.Text(); s != "" {
 			parts = append(parts, chat.Text{Text: s})
 		}
 	case '[':
-		for element := range v.elements() {
+		for element := range v.Elements() {
 			if part := d.part(element); part != nil {
 				parts = append(parts, part)
 			}
 		}
 	default:
-		d.mistyped(v, "a string or an array of parts")
+		d.Mistyped(v, "a string or an array of parts")
 	}
 	return parts
 }
 
 // part returns a chat.Text or chat.Image, nil for an empty text or a fault.
-func (d *decoder) part(v value) chat.Part {
-	if v.absent() {
-		d.mistyped(v, "an object")
+func (d *decoder) part(v wirejson.Value) chat.Part {
+	if v.Absent() {
+		d.Mistyped(v, "an object")
 		return nil
 	}
-	in := d.object(v, &partShape)
-	if d.fault != nil {
+	in := d.Object(v, &partShape)
+	if d.Fault != nil {
 		return nil
 	}
-	kind := in.get("type")
-	switch name := d.required(kind); name {
+	kind := in.Get("type")
+	switch name := d.Required(kind); name {
 	case "text", "refusal":
-		said := d.present(in.get(name))
-		if s := d.text(said); s != "" {
+		said := d.Present(in.Get(name))
+		if s := d.Text(said); s != "" {
 			return chat.Text{Text: s}
 		}
 	case "image_url":
-		image := d.object(d.present(in.get("image_url")), &imageShape)
-		return d.image(image.get("url"))
+		image := d.Object(d.Present(in.Get("image_url")), &imageShape)
+		return d.image(image.Get("url"))
 	case "input_audio", "file", "video_url":
-		d.fail(kind, codeUnsupported, "%s is not supported: send text or pictures", name)
+		d.Fail(kind, wirejson.CodeUnsupported, "%s is not supported: send text or pictures", name)
 	default:
-		d.fail(kind, codeInvalidValue, "must be text, image_url or refusal")
+		d.Fail(kind, wirejson.CodeInvalidValue, "must be text, image_url or refusal")
 	}
 	return nil
 }
 
 // image decodes a picture from its data: URL. Other URLs are refused: to fetch
 // them would let any client make this machine call any address.
-func (d *decoder) image(v value) chat.Part {
-	url := d.required(v)
-	if d.fault != nil {
+func (d *decoder) image(v wirejson.Value) chat.Part {
+	url := d.Required(v)
+	if d.Fault != nil {
 		return nil
 	}
 	if len(url) < 5 || !strings.EqualFold(url[:5], "data:") {
-		d.fail(v, codeInvalidValue, "must be a data: URL; pictures are not fetched from elsewhere")
+		d.Fail(v, wirejson.CodeInvalidValue, "must be a data: URL; pictures are not fetched from elsewhere")
 		return nil
 	}
 	picture, problem := parseDataURL(url[5:])
 	if problem != "" {
-		d.fail(v, codeInvalidValue, "%s", problem)
+		d.Fail(v, wirejson.CodeInvalidValue, "%s", problem)
 		return nil
 	}
 	return picture

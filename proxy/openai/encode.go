@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"cursortray/proxy/chat"
+	"cursortray/proxy/wirejson"
 )
 
 // The JSON of answers is appended, not marshaled: a stream makes one object per
@@ -19,13 +20,13 @@ type identity struct {
 // appendHead appends the members that an answer or chunk begins with.
 func (a identity) appendHead(dst []byte, object string) []byte {
 	dst = append(dst, `{"id":`...)
-	dst = appendString(dst, a.id)
+	dst = wirejson.AppendString(dst, a.id)
 	dst = append(dst, `,"object":"`...)
 	dst = append(dst, object...)
 	dst = append(dst, `","created":`...)
 	dst = strconv.AppendInt(dst, a.created, 10)
 	dst = append(dst, `,"model":`...)
-	return appendString(dst, a.model)
+	return wirejson.AppendString(dst, a.model)
 }
 
 // finishReason says why the answer ended. Whatever the upstream says, an
@@ -84,11 +85,11 @@ func appendCompletion(dst []byte, a identity, r *chat.Response) []byte {
 	if r.Text == "" && len(r.Calls) > 0 {
 		dst = append(dst, "null"...)
 	} else {
-		dst = appendString(dst, r.Text)
+		dst = wirejson.AppendString(dst, r.Text)
 	}
 	if r.Reasoning != "" {
 		dst = append(dst, `,"reasoning_content":`...)
-		dst = appendString(dst, r.Reasoning)
+		dst = wirejson.AppendString(dst, r.Reasoning)
 	}
 	for i, call := range r.Calls {
 		if i == 0 {
@@ -97,11 +98,11 @@ func appendCompletion(dst []byte, a identity, r *chat.Response) []byte {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, `{"id":`...)
-		dst = appendString(dst, call.ID)
+		dst = wirejson.AppendString(dst, call.ID)
 		dst = append(dst, `,"type":"function","function":{"name":`...)
-		dst = appendString(dst, call.Name)
+		dst = wirejson.AppendString(dst, call.Name)
 		dst = append(dst, `,"arguments":`...)
-		dst = appendString(dst, arguments(call))
+		dst = wirejson.AppendString(dst, arguments(call))
 		dst = append(dst, "}}"...)
 	}
 	if len(r.Calls) > 0 {

@@ -2,10 +2,11 @@ package openai
 
 import (
 	"net/http"
-	"strconv"
 	"time"
 
 	"cursortray/proxy/chat"
+	"cursortray/proxy/turn"
+	"cursortray/proxy/wirejson"
 )
 
 // answer is how one kind of error looks on the wire.
@@ -69,11 +70,8 @@ func answerTo(err *chat.Error) answer {
 // Nothing may have been written before.
 func WriteError(w http.ResponseWriter, _ *http.Request, err *chat.Error) {
 	row := answerTo(err)
-	if row.retry > 0 {
-		seconds := (row.retry + time.Second - 1) / time.Second
-		w.Header().Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
-	}
-	writeJSON(w, row.status, appendError(nil, row, err.Message, err.Param))
+	turn.SetRetryAfter(w.Header(), row.retry)
+	turn.WriteJSON(w, row.status, appendError(nil, row, err.Message, err.Param))
 }
 
 // Refuse answers a request that is turned away before any model is asked, with
@@ -88,7 +86,7 @@ func Refuse(w http.ResponseWriter, _ *http.Request, status int, code, message st
 	case status >= 500:
 		row.typ = "server_error"
 	}
-	writeJSON(w, status, appendError(nil, row, message, ""))
+	turn.WriteJSON(w, status, appendError(nil, row, message, ""))
 }
 
 // appendError appends the error object. Its message, type and code are never
@@ -101,27 +99,16 @@ func appendError(dst []byte, row answer, message, param string) []byte {
 		message = row.code
 	}
 	dst = append(dst, `{"error":{"message":`...)
-	dst = appendString(dst, message)
+	dst = wirejson.AppendString(dst, message)
 	dst = append(dst, `,"type":`...)
-	dst = appendString(dst, row.typ)
+	dst = wirejson.AppendString(dst, row.typ)
 	dst = append(dst, `,"param":`...)
 	if param == "" {
 		dst = append(dst, "null"...)
 	} else {
-		dst = appendString(dst, param)
+		dst = wirejson.AppendString(dst, param)
 	}
 	dst = append(dst, `,"code":`...)
-	dst = appendString(dst, row.code)
+	dst = wirejson.AppendString(dst, row.code)
 	return append(dst, "}}"...)
-}
-
-// writeJSON sends a whole body. A failed write means that the client has left.
-func writeJSON(w http.ResponseWriter, status int, body []byte) {
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_, _ = w.Write(body)
 }

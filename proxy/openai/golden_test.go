@@ -17,6 +17,7 @@ import (
 
 	"cursortray/proxy/chat"
 	"cursortray/proxy/chat/chattest"
+	"cursortray/proxy/turn"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,7 +28,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func clock() time.Time { return time.Unix(1_780_000_000, 0) }
 
 func newHandler(b chat.Backend) *Handler {
-	return New(Config{Backend: b, KeepAlive: 10 * time.Second, Now: clock})
+	return New(turn.Config{Backend: b, KeepAlive: 10 * time.Second, Now: clock})
 }
 
 func post(h *Handler, body string) *httptest.ResponseRecorder {
@@ -191,7 +192,7 @@ func TestGoldenModels(t *testing.T) {
 func TestModelsDoNotChangeBetweenStarts(t *testing.T) {
 	var lists []string
 	for _, year := range []int{2026, 2030} {
-		h := New(Config{Backend: chattest.New(), Now: func() time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC) }})
+		h := New(turn.Config{Backend: chattest.New(), Now: func() time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC) }})
 		w := httptest.NewRecorder()
 		h.Models(w, httptest.NewRequest("GET", "/v1/models", nil))
 		lists = append(lists, w.Body.String())

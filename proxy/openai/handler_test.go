@@ -18,6 +18,7 @@ import (
 
 	"cursortray/proxy/chat"
 	"cursortray/proxy/chat/chattest"
+	"cursortray/proxy/turn"
 )
 
 func TestST9_OrderOfChunks(t *testing.T) {
@@ -268,8 +269,8 @@ func TestRS4_AClientThatLeavesEndsTheTurn(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := chattest.New(chattest.Turn{chattest.Text("x"), chattest.Silence()})
 			ctx, leave := context.WithCancel(t.Context())
-			var outcome Outcome
-			h := New(Config{Backend: b, Done: func(_ context.Context, o Outcome) { outcome = o }})
+			var outcome turn.Outcome
+			h := New(turn.Config{Backend: b, Done: func(_ context.Context, o turn.Outcome) { outcome = o }})
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
@@ -304,13 +305,13 @@ func (w *brokenPipe) Write(p []byte) (int, error) {
 
 func TestRS4_AFailedWriteEndsTheTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turn := chattest.Turn{}
+		steps := chattest.Turn{}
 		for range 5 {
-			turn = append(turn, chattest.Text("x"), chattest.Do(func() { time.Sleep(time.Second) }))
+			steps = append(steps, chattest.Text("x"), chattest.Do(func() { time.Sleep(time.Second) }))
 		}
-		var outcome Outcome
+		var outcome turn.Outcome
 		start := time.Now()
-		h := New(Config{Backend: chattest.New(append(turn, chattest.Finish(chat.Stop))), Done: func(_ context.Context, o Outcome) { outcome = o }})
+		h := New(turn.Config{Backend: chattest.New(append(steps, chattest.Finish(chat.Stop))), Done: func(_ context.Context, o turn.Outcome) { outcome = o }})
 		h.ChatCompletions(&brokenPipe{httptest.NewRecorder(), 1}, httptest.NewRequest("POST", "/", strings.NewReader(body(`"stream":true`))))
 		if took := time.Since(start); took > 2*time.Second || outcome.Err == nil || outcome.Err.Kind != chat.Canceled {
 			t.Errorf("after %v: %+v", took, outcome)
@@ -320,11 +321,11 @@ func TestRS4_AFailedWriteEndsTheTurn(t *testing.T) {
 
 func TestDisconnectAfterTheEndIsSuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		outcome := Outcome{Err: chat.Errorf(chat.Internal, "not called")}
+		outcome := turn.Outcome{Err: chat.Errorf(chat.Internal, "not called")}
 		pause := chattest.Do(func() { time.Sleep(time.Second) }) // a write of its own for each event
-		h := New(Config{
+		h := New(turn.Config{
 			Backend: chattest.New(chattest.Turn{chattest.Text("x"), pause, chattest.Finish(chat.Stop)}),
-			Done:    func(_ context.Context, o Outcome) { outcome = o },
+			Done:    func(_ context.Context, o turn.Outcome) { outcome = o },
 		})
 		h.ChatCompletions(&brokenPipe{httptest.NewRecorder(), 1}, httptest.NewRequest("POST", "/", strings.NewReader(body(`"stream":true`))))
 		if outcome.Err != nil {
@@ -357,10 +358,10 @@ func TestHintsFromHeaders(t *testing.T) {
 		{http.Header{"Session_id": {"s"}}, "s", "", 200},
 		{http.Header{"X-Claude-Code-Session-Id": {"s"}}, "s", "", 200},
 		{http.Header{"X-Session-Id": {strings.Repeat("s", 300)}}, "", "", 200},
-		{http.Header{workspaceHeader: {folder}}, "", folder, 200},
-		{http.Header{workspaceHeader: {"relative"}}, "", "", 400},
-		{http.Header{workspaceHeader: {filepath.Join(folder, "gone")}}, "", "", 400},
-		{http.Header{workspaceHeader: {volume + string(filepath.Separator)}}, "", "", 400},
+		{http.Header{turn.WorkspaceHeader: {folder}}, "", folder, 200},
+		{http.Header{turn.WorkspaceHeader: {"relative"}}, "", "", 400},
+		{http.Header{turn.WorkspaceHeader: {filepath.Join(folder, "gone")}}, "", "", 400},
+		{http.Header{turn.WorkspaceHeader: {volume + string(filepath.Separator)}}, "", "", 400},
 	}
 	for _, tt := range tests {
 		b := chattest.New(chattest.Turn{chattest.Text("x"), chattest.Finish(chat.Stop)})
@@ -379,7 +380,7 @@ func TestHintsFromHeaders(t *testing.T) {
 
 func TestUnknownFieldsAreLoggedOnce(t *testing.T) {
 	var log bytes.Buffer
-	h := New(Config{
+	h := New(turn.Config{
 		Backend: chattest.New(chattest.Turn{chattest.Text("x"), chattest.Finish(chat.Stop)}),
 		Logger:  slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})

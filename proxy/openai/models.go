@@ -2,7 +2,6 @@ package openai
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -10,14 +9,8 @@ import (
 	"time"
 
 	"cursortray/proxy/chat"
+	"cursortray/proxy/turn"
 )
-
-// aliasPrefix makes any model id one that Claude Code lists: it shows only ids
-// that begin with "claude" or "anthropic". The alias is good on every route.
-const aliasPrefix = "anthropic."
-
-// plainModel returns the id behind an alias.
-func plainModel(id string) string { return strings.TrimPrefix(id, aliasPrefix) }
 
 // modelsSince is when every model is said to have been created. Nobody knows it,
 // and clients that compare lists want the same value at every start.
@@ -112,7 +105,7 @@ func entry(id string, m chat.Model) modelEntry {
 // Models answers GET /v1/models. Everything is on one page, whatever limit
 // and cursor the query asks for.
 func (h *Handler) Models(w http.ResponseWriter, r *http.Request) {
-	models, err := h.models(r.Context())
+	models, err := h.run.Models(r.Context())
 	if err != nil {
 		WriteError(w, r, err)
 		return
@@ -124,7 +117,7 @@ func (h *Handler) Models(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Anthropic-Version") != "" {
 		for _, m := range models {
 			if !strings.HasPrefix(m.ID, "claude") && !strings.HasPrefix(m.ID, "anthropic") {
-				list.Data = append(list.Data, entry(aliasPrefix+m.ID, m))
+				list.Data = append(list.Data, entry(turn.AliasPrefix+m.ID, m))
 			}
 		}
 	}
@@ -136,7 +129,7 @@ func (h *Handler) Models(w http.ResponseWriter, r *http.Request) {
 
 // Model answers GET /v1/models/{id}; id is percent-decoded.
 func (h *Handler) Model(w http.ResponseWriter, r *http.Request, id string) {
-	models, err := h.models(r.Context())
+	models, err := h.run.Models(r.Context())
 	if err != nil {
 		WriteError(w, r, err)
 		return
@@ -154,7 +147,7 @@ func (h *Handler) Model(w http.ResponseWriter, r *http.Request, id string) {
 // findModel looks for the id as it is before its plain form, and for the ids
 // of the list before the other names of its models.
 func findModel(models []chat.Model, id string) *chat.Model {
-	for _, candidate := range []string{id, plainModel(id)} {
+	for _, candidate := range []string{id, turn.PlainModel(id)} {
 		for i := range models {
 			if models[i].ID == candidate {
 				return &models[i]
@@ -169,16 +162,6 @@ func findModel(models []chat.Model, id string) *chat.Model {
 	return nil
 }
 
-// models asks the back-end; a panic there becomes an error.
-func (h *Handler) models(ctx context.Context) (models []chat.Model, failure *chat.Error) {
-	defer h.recoverTurn(ctx, &failure)
-	models, err := h.backend.Models(ctx)
-	if err != nil {
-		return nil, turnError(ctx, err)
-	}
-	return models, nil
-}
-
 func writeModels(w http.ResponseWriter, r *http.Request, v any) {
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
@@ -187,7 +170,7 @@ func writeModels(w http.ResponseWriter, r *http.Request, v any) {
 		WriteError(w, r, chat.AsError(err))
 		return
 	}
-	writeJSON(w, http.StatusOK, body.Bytes())
+	turn.WriteJSON(w, http.StatusOK, body.Bytes())
 }
 
 // quoteShort quotes foreign text for a message, at a bearable length.

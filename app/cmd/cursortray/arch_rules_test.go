@@ -30,14 +30,18 @@ var mayImport = map[string][]string{
 	"tray/traytest": {},
 	"keychain":      {},
 
-	"proxy":               {"proxy/chat", "proxy/openai", "proxy/anthropic"},
+	"proxy":               {"proxy/chat", "proxy/openai", "proxy/anthropic", "proxy/turn"},
 	"proxy/chat":          {},
 	"proxy/chat/chattest": {"proxy/chat"},
 	// What both back-ends do about the names, arguments and loops of calls.
 	"proxy/chat/clienttool": {"proxy/chat"},
 	"proxy/sse":             {},
-	"proxy/openai":          {"proxy/chat", "proxy/sse"},
-	"proxy/anthropic":       {"proxy/chat", "proxy/sse"},
+	// What is the same in all dialects: how JSON is read and written, and what
+	// is done around a turn. Front-ends share it instead of each other.
+	"proxy/wirejson":        {"proxy/chat"},
+	"proxy/turn":            {"proxy/chat", "proxy/sse", "proxy/wirejson"},
+	"proxy/openai":          {"proxy/chat", "proxy/turn", "proxy/wirejson"},
+	"proxy/anthropic":       {"proxy/chat", "proxy/turn", "proxy/wirejson"},
 	"proxy/ledger":          {"proxy/chat"},
 	"proxy/cursor":          {"proxy/chat", "proxy/cursor/cursorpb"},
 	"proxy/cursor/cursorpb": {},

@@ -1,4 +1,4 @@
-package openai
+package wirejson
 
 import (
 	"encoding/json"
@@ -20,7 +20,7 @@ func TestEscape(t *testing.T) {
 		{"\ufffd", "\ufffd"},
 	}
 	for _, tt := range tests {
-		if got := string(appendEscaped(nil, tt.in)); got != tt.want {
+		if got := string(AppendEscaped(nil, tt.in)); got != tt.want {
 			t.Errorf("escape of %q is %s, want %s", tt.in, got, tt.want)
 		}
 	}
@@ -43,7 +43,7 @@ func FuzzEscape(f *testing.F) {
 }
 
 func checkEscape(t *testing.T, s string) {
-	quoted := appendString(nil, s)
+	quoted := AppendString(nil, s)
 	var got string
 	if err := json.Unmarshal(quoted, &got); err != nil {
 		t.Fatalf("%q became %s: %v", s, quoted, err)

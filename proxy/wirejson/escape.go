@@ -1,20 +1,20 @@
-package openai
+package wirejson
 
 import "unicode/utf8"
 
-// appendString appends s as a JSON string.
-func appendString(dst []byte, s string) []byte {
+// AppendString appends s as a JSON string.
+func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	dst = appendEscaped(dst, s)
+	dst = AppendEscaped(dst, s)
 	return append(dst, '"')
 }
 
 const hexDigits = "0123456789abcdef"
 
-// appendEscaped appends s as the inside of a JSON string. Bytes that are not
+// AppendEscaped appends s as the inside of a JSON string. Bytes that are not
 // UTF-8 become U+FFFD each. U+2028 and U+2029 are escaped because some readers
 // split lines at them.
-func appendEscaped(dst []byte, s string) []byte {
+func AppendEscaped(dst []byte, s string) []byte {
 	start := 0 // what is before it has been appended
 	for i := 0; i < len(s); {
 		for i+8 <= len(s) && plain8(s, i) {

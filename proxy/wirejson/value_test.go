@@ -1,4 +1,4 @@
-package openai
+package wirejson
 
 import (
 	"bytes"
@@ -7,26 +7,26 @@ import (
 	"testing"
 )
 
-// generic rebuilds what encoding/json makes of a document, through value only.
-func generic(v value) any {
-	switch v.kind() {
+// generic rebuilds what encoding/json makes of a document, through Value only.
+func generic(v Value) any {
+	switch v.Kind() {
 	case "an object":
 		out := map[string]any{}
-		for member := range v.members() {
-			out[member.key] = generic(member)
+		for member := range v.Members() {
+			out[member.Key] = generic(member)
 		}
 		return out
 	case "an array":
 		out := []any{}
-		for element := range v.elements() {
+		for element := range v.Elements() {
 			out = append(out, generic(element))
 		}
 		return out
 	case "a string":
-		return text(v.raw)
+		return v.Text()
 	}
 	var out any
-	if err := json.Unmarshal(v.raw, &out); err != nil {
+	if err := json.Unmarshal(v.Raw, &out); err != nil {
 		panic(err)
 	}
 	return out
@@ -45,7 +45,7 @@ func FuzzValue(f *testing.F) {
 			return
 		}
 		before := bytes.Clone(body)
-		if got := generic(document(body)); !reflect.DeepEqual(got, want) {
+		if got := generic(Document(body)); !reflect.DeepEqual(got, want) {
 			t.Errorf("%q read as %#v, want %#v", body, got, want)
 		}
 		if !bytes.Equal(body, before) {
@@ -55,28 +55,28 @@ func FuzzValue(f *testing.F) {
 }
 
 func TestValuePath(t *testing.T) {
-	v := document([]byte(`{"messages":[{},{"content":[{"text":1}]}]}`))
+	v := Document([]byte(`{"messages":[{},{"content":[{"text":1}]}]}`))
 	for _, step := range []any{"messages", 1, "content", 0, "text"} {
-		var found value
+		var found Value
 		if name, ok := step.(string); ok {
-			for member := range v.members() {
-				if member.key == name {
+			for member := range v.Members() {
+				if member.Key == name {
 					found = member
 				}
 			}
 		} else {
-			for element := range v.elements() {
-				if element.index == step.(int) {
+			for element := range v.Elements() {
+				if element.Index == step.(int) {
 					found = element
 				}
 			}
 		}
 		v = found
 	}
-	if got := v.path(); got != "messages[1].content[0].text" {
+	if got := v.Path(); got != "messages[1].content[0].text" {
 		t.Errorf("path = %s", got)
 	}
-	if got := v.field(); got != "messages[].content[].text" {
+	if got := v.Field(); got != "messages[].content[].text" {
 		t.Errorf("field = %s", got)
 	}
 }

@@ -1,4 +1,4 @@
-package openai
+package turn
 
 import (
 	"net/http"
@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"cursortray/proxy/chat"
+	"cursortray/proxy/wirejson"
 )
 
 // sessionHeaders are where clients put the id of their conversation, as seen
@@ -17,6 +18,13 @@ var sessionHeaders = []string{
 // maxSessionHint keeps a hint from becoming a store of its own.
 const maxSessionHint = 256
 
+// Hints reads what the headers say about the conversation into req.
+func Hints(header http.Header, req *chat.Request) (failure *chat.Error) {
+	req.Session = sessionHint(header)
+	req.Workspace, failure = workspace(header)
+	return failure
+}
+
 func sessionHint(header http.Header) string {
 	for _, name := range sessionHeaders {
 		if id := header.Get(name); id != "" && len(id) <= maxSessionHint {
@@ -26,20 +34,20 @@ func sessionHint(header http.Header) string {
 	return ""
 }
 
-// workspaceHeader names the folder that the client lets the back-end work in.
-const workspaceHeader = "X-Cursortray-Workspace"
+// WorkspaceHeader names the folder that the client lets the back-end work in.
+const WorkspaceHeader = "X-Cursortray-Workspace"
 
 // workspace returns the folder of a request, "" if it names none. The root of
 // a file system is refused: it would hand over everything.
 func workspace(header http.Header) (string, *chat.Error) {
-	named := header.Get(workspaceHeader)
+	named := header.Get(WorkspaceHeader)
 	if named == "" {
 		return "", nil
 	}
 	refuse := func(problem string) (string, *chat.Error) {
 		return "", &chat.Error{
-			Kind: chat.Invalid, Code: codeInvalidValue, Param: workspaceHeader,
-			Message: "the header " + workspaceHeader + " " + problem,
+			Kind: chat.Invalid, Code: wirejson.CodeInvalidValue, Param: WorkspaceHeader,
+			Message: "the header " + WorkspaceHeader + " " + problem,
 		}
 	}
 	if !filepath.IsAbs(named) {
