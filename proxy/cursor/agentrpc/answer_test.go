@@ -221,3 +221,33 @@ func TestNewResultsOnly(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+// TestWordsMoveToWhereTheyFit: the last result is that of a file, or of a call
+// that nobody waits for.
+func TestWordsMoveToWhereTheyFit(t *testing.T) {
+	pending := map[string]pendingExec{"tool": toolPending(), "shell": planned(t, "shell"), "read": planned(t, "read")}
+	waiting := func(id string) (pendingExec, bool) { p, ok := pending[id]; return p, ok }
+	for _, c := range []struct {
+		ids  []string
+		want string
+	}{
+		{[]string{"tool", "shell", "read"}, "tool"}, {[]string{"shell", "read"}, "shell"}, {[]string{"read"}, "read"},
+		{[]string{"tool", "gone"}, "tool"}, {[]string{"read", "gone"}, "read"}, {[]string{"read", "shell"}, "shell"},
+	} {
+		var parts []any
+		for _, id := range c.ids {
+			parts = append(parts, gave(id, "own"))
+		}
+		results := moveNote(newResults([]chat.Message{said(append(parts, "words")...)}), waiting)
+		for _, r := range results {
+			own, note := splitNote(r.Content)
+			if len(own) != 1 || (note != nil) != (r.CallID == c.want) {
+				t.Errorf("%v: %s has %q and %q", c.ids, r.CallID, own, note)
+			}
+		}
+	}
+	plain := []chat.ToolResult{gave("read", "own")}
+	if got := moveNote(plain, waiting); len(got[0].Content) != 1 {
+		t.Errorf("got %v", got)
+	}
+}

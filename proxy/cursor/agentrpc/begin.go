@@ -2,9 +2,7 @@ package agentrpc
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
 	"time"
 
 	"cursortray/proxy/chat"
@@ -91,7 +89,7 @@ func (t *turn) surroundings() [sha256.Size]byte {
 func (b *Backend) open(t *turn, origin string, first *cursorpb.AgentRunRequest) (*run, *fault) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.ctx))
 	r := &run{
-		b: b, conv: t.conv, key: randomKey(), ctx: ctx, stop: stop, held: newHold(), done: make(chan struct{}),
+		b: b, conv: t.conv, key: newRunKey(), ctx: ctx, stop: stop, held: newHold(), done: make(chan struct{}),
 		print: t.print(), mapper: newExecMapper(b.settings, t.req, t.tools),
 		tap: &tap{transport: b.cfg.Transport, started: time.Now()},
 	}
@@ -113,11 +111,4 @@ func (b *Backend) open(t *turn, origin string, first *cursorpb.AgentRunRequest) 
 // stalled is a service that does not read. Another try would not be read either.
 func stalled() *fault {
 	return &fault{err: &chat.Error{Kind: chat.Timeout, Code: CodeSilent, Message: "Cursor does not take what it asked for"}}
-}
-
-// randomKey is short, since some clients cut the ids of calls.
-func randomKey() string {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
 }

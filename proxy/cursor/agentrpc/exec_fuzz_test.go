@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"cursortray/proxy/chat"
 	"cursortray/proxy/cursor/cursorpb"
 )
 
@@ -32,15 +33,23 @@ func FuzzExec(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(call, `["a"]`)
-	sets := []string{"camel", "capital", "few", "patch", "long", "lines", "none"}
+	var reqs []*chat.Request
+	var boxes []*toolbox
+	for _, set := range []string{"camel", "capital", "few", "patch", "long", "lines", "none"} {
+		req := asks(toolSet(f, set)...)
+		box, err := newToolbox(req)
+		if err != nil {
+			f.Fatal(err)
+		}
+		reqs, boxes = append(reqs, req), append(boxes, box)
+	}
 	f.Fuzz(func(t *testing.T, encoded []byte, result string) {
 		var exec cursorpb.ExecServerMessage
 		if proto.Unmarshal(encoded, &exec) != nil {
 			return
 		}
-		for _, set := range sets {
-			req := asks(toolSet(t, set)...)
-			plan := mapper(t, settings{}, req).plan(&exec)
+		for i, req := range reqs {
+			plan := newExecMapper(settings{}, req, boxes[i]).plan(&exec)
 			switch {
 			case plan.fail != nil:
 				t.Fatal(plan.fail)

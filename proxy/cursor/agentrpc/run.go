@@ -2,7 +2,6 @@ package agentrpc
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -196,7 +195,7 @@ func (r *run) exec(x *cursorpb.ExecServerMessage) (item, bool) {
 		}
 		return item{}, false
 	}
-	c := &toolCall{id: fmt.Sprintf("call_%s_%d", r.key, r.calls), name: plan.call.name, pending: plan.call.pending, run: r}
+	c := &toolCall{id: callID(r.key, r.calls), name: plan.call.name, pending: plan.call.pending, run: r}
 	r.calls++
 	r.mark.shown++
 	r.work = append(r.work, c)

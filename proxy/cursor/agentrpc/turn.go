@@ -125,6 +125,13 @@ func (t *turn) deliver(r *run, results []chat.ToolResult) {
 	})
 	r.mu.Unlock()
 	r.moved.Store(int64(time.Since(r.tap.started)))
+	results = moveNote(results, func(id string) (pendingExec, bool) {
+		i := slices.IndexFunc(handed, func(c *toolCall) bool { return c.id == id })
+		if i < 0 {
+			return pendingExec{}, false
+		}
+		return handed[i].pending, true
+	})
 	for _, c := range handed {
 		i := slices.IndexFunc(results, func(result chat.ToolResult) bool { return result.CallID == c.id })
 		if i < 0 {
