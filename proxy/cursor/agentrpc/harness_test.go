@@ -354,3 +354,8 @@ func eventually(t *testing.T, what string, ok func() bool) {
 		<-time.After(time.Millisecond)
 	}
 }
+
+// used is a checkpoint with token details.
+func used(tokens, limit uint32) *pb.ConversationStateStructure {
+	return &pb.ConversationStateStructure{TokenDetails: &pb.ConversationTokenDetails{UsedTokens: tokens, MaxTokens: limit}}
+}
