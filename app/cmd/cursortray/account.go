@@ -23,6 +23,8 @@ import (
 type account struct {
 	cursor  *cursor.Account
 	store   keychain.Store
+	client  *http.Client // without the login
+	hosts   cursor.Hosts
 	prices  *cursor.Prices
 	changed chan struct{} // has an element after a login or logout
 	// modelsChanged has an element after a new list of models.
@@ -46,7 +48,7 @@ func (p *process) newAccount(s *setup, store keychain.Store, logger *slog.Logger
 	if err != nil {
 		return nil, fmt.Errorf("client_version: %w", err)
 	}
-	a := &account{store: store, changed: make(chan struct{}, 1), modelsChanged: make(chan struct{}, 1)}
+	a := &account{store: store, client: client, hosts: hosts, changed: make(chan struct{}, 1), modelsChanged: make(chan struct{}, 1)}
 	if a.prices, err = newPrices(s, logger); err != nil {
 		return nil, err
 	}

@@ -264,7 +264,7 @@ func TestRS2_NonsenseIsToldAndNotUsed(t *testing.T) {
 }
 
 func TestDoctor(t *testing.T) {
-	m := newMachine(t, "CURSORTRAY_API_KEY="+testKey, "HTTPS_PROXY=http://user:password@proxy.test:1")
+	m := newMachine(t, "CURSORTRAY_API_KEY="+testKey, "HTTPS_PROXY=http://user:password@127.0.0.1:1")
 	type report struct {
 		OK       bool
 		Findings []finding
@@ -288,6 +288,7 @@ func TestDoctor(t *testing.T) {
 	rep, found := examine(1)
 	for name, state := range map[string]verdict{
 		"settings": good, "instance": good, "port": good, "key": good, "cursor-agent": bad, "login": doubt, "network": doubt,
+		"keychain": good, "account": doubt, "clock": doubt, "agent-host": doubt,
 	} {
 		if f := found[name]; f.State != state || f.Detail == "" {
 			t.Errorf("%s: %+v, want %s", name, f, state)
@@ -297,7 +298,7 @@ func TestDoctor(t *testing.T) {
 	if f := found["desktop"]; f.State == bad || f.Detail == "" {
 		t.Errorf("desktop: %+v", f)
 	}
-	if len(rep.Findings) != 8 {
+	if len(rep.Findings) != 12 {
 		t.Errorf("%d findings", len(rep.Findings))
 	}
 	if r := m.run("doctor"); r.code != 1 || !strings.Contains(r.stdout, "To be mended: cursor-agent.") {

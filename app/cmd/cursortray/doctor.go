@@ -23,7 +23,7 @@ const (
 // finding is what one check found. The JSON names are part of the command
 // line's promise.
 type finding struct {
-	Name   string  `json:"name"`             // settings, instance, port, key, desktop, cursor-agent, login, network
+	Name   string  `json:"name"`             // settings, instance, port, key, desktop, keychain, account, clock, agent-host, cursor-agent, login, network
 	State  verdict `json:"state"`            // ok, warn or fail
 	Detail string  `json:"detail"`           // what was found and what it means
 	Remedy string  `json:"remedy,omitempty"` // how to mend it
@@ -45,7 +45,8 @@ func (doctorCmd) Help() string {
 
     {"ok": bool, "version": text, "findings": [{
        "name": "settings", "instance", "port", "key", "desktop",
-               "cursor-agent", "login" or "network",
+               "keychain", "account", "clock", "agent-host",
+               "cursor-agent", "login" (of cursor-agent) or "network",
        "state": "ok", "warn" or "fail", "detail": text, "remedy": text}]}
 
 A remedy that is not needed is absent.`
@@ -73,7 +74,7 @@ func (c *doctorCmd) Run(p *process) error {
 // examine makes the checks side by side: several of them wait.
 func (p *process) examine(ctx context.Context, s *setup) report {
 	checks := []func(context.Context, *setup) []finding{
-		p.checkSettings, p.checkInstance, p.checkKey, p.checkDesktop, p.checkCursor, p.checkNetwork,
+		p.checkSettings, p.checkInstance, p.checkKey, p.checkDesktop, p.checkAccount, p.checkCursor, p.checkNetwork,
 	}
 	found := make([][]finding, len(checks))
 	var running sync.WaitGroup
