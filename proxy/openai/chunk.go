@@ -9,19 +9,16 @@ import (
 
 // chunks turns the events of one turn into those of an event stream.
 type chunks struct {
-	write        func(events []byte) error // must copy what it keeps
-	head         []byte                    // each chunk up to the value of "choices"
+	eventBuffer
+	head         []byte // each chunk up to the value of "choices"
 	includeUsage bool
-
-	buf   []byte // complete chunks, not yet written
-	err   error  // first failed write
-	begun bool   // the role was sent
-	calls int
+	begun        bool // the role was sent
+	calls        int
 }
 
 func newChunks(a identity, includeUsage bool, write func([]byte) error) *chunks {
 	head := a.appendHead([]byte("data: "), "chat.completion.chunk")
-	return &chunks{write: write, head: append(head, `,"choices":`...), includeUsage: includeUsage}
+	return &chunks{eventBuffer: eventBuffer{write: write}, head: append(head, `,"choices":`...), includeUsage: includeUsage}
 }
 
 // Send writes the chunks for one event, the role before the first. Finish
@@ -45,14 +42,6 @@ func (c *chunks) Send(event chat.Event) error {
 	return c.flush()
 }
 
-func (c *chunks) flush() error {
-	if c.err == nil && len(c.buf) > 0 {
-		c.err = c.write(c.buf)
-	}
-	c.buf = c.buf[:0]
-	return c.err
-}
-
 // open begins a chunk, up to and with the beginning of its delta.
 func (c *chunks) open(delta string) {
 	c.buf = append(c.buf, c.head...)
@@ -63,10 +52,8 @@ func (c *chunks) open(delta string) {
 // close ends what open began. The reason is a JSON value.
 func (c *chunks) close(reason string) {
 	c.closeChoice(reason)
-	c.buf = append(c.buf, "}\n\n"...)
-	if len(c.buf) >= wirejson.MaxPiece { // one huge event need not be whole in memory twice
-		_ = c.flush() // Send reports the error
-	}
+	c.buf = append(c.buf, '}')
+	c.end()
 }
 
 func (c *chunks) closeChoice(reason string) {

@@ -43,15 +43,20 @@ func finishReason(reason chat.Reason, calls int) string {
 	return "stop"
 }
 
-// appendUsage appends the usage object. Prompt tokens include cached ones in
+// promptTokens returns the tokens of the prompt, which include cached ones in
 // this dialect. Clients take prompt plus completion as what the window holds,
 // so where that is known it is what they add up to: the upstream's own counts
 // may sum over several calls of the model.
-func appendUsage(dst []byte, u *chat.Usage, window *chat.Context) []byte {
-	prompt := u.Input + u.CacheRead + u.CacheWrite
+func promptTokens(u *chat.Usage, window *chat.Context) int {
 	if window != nil && window.Used > u.Output {
-		prompt = window.Used - u.Output
+		return window.Used - u.Output
 	}
+	return u.Input + u.CacheRead + u.CacheWrite
+}
+
+// appendUsage appends the usage object.
+func appendUsage(dst []byte, u *chat.Usage, window *chat.Context) []byte {
+	prompt := promptTokens(u, window)
 	dst = append(dst, `{"prompt_tokens":`...)
 	dst = strconv.AppendInt(dst, int64(prompt), 10)
 	dst = append(dst, `,"completion_tokens":`...)

@@ -69,7 +69,10 @@ func answerTo(err *chat.Error) answer {
 // WriteError answers a request with err: status, headers and error object.
 // Nothing may have been written before.
 func WriteError(w http.ResponseWriter, _ *http.Request, err *chat.Error) {
-	row := answerTo(err)
+	writeRow(w, answerTo(err), err)
+}
+
+func writeRow(w http.ResponseWriter, row answer, err *chat.Error) {
 	turn.SetRetryAfter(w.Header(), row.retry)
 	turn.WriteJSON(w, row.status, appendError(nil, row, err.Message, err.Param))
 }
@@ -89,17 +92,23 @@ func Refuse(w http.ResponseWriter, _ *http.Request, status int, code, message st
 	turn.WriteJSON(w, status, appendError(nil, row, message, ""))
 }
 
-// appendError appends the error object. Its message, type and code are never
-// empty, whatever came from upstream.
-func appendError(dst []byte, row answer, message, param string) []byte {
+// messageOr returns the message of an error, or words for the row if there is
+// none: an upstream may say nothing.
+func (row answer) messageOr(message string) string {
 	if message == "" {
 		message = http.StatusText(row.status)
 	}
 	if message == "" {
 		message = row.code
 	}
+	return message
+}
+
+// appendError appends the error object. Its message, type and code are never
+// empty, whatever came from upstream.
+func appendError(dst []byte, row answer, message, param string) []byte {
 	dst = append(dst, `{"error":{"message":`...)
-	dst = wirejson.AppendString(dst, message)
+	dst = wirejson.AppendString(dst, row.messageOr(message))
 	dst = append(dst, `,"type":`...)
 	dst = wirejson.AppendString(dst, row.typ)
 	dst = append(dst, `,"param":`...)
