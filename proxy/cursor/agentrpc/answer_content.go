@@ -60,45 +60,37 @@ func shortMessage(text string) bool {
 // gather joins neighbouring texts by a newline and keeps the pictures that fit.
 // What is left out is said in the text; cut tells of left out text.
 func gather(parts []chat.Part) (kept []chat.Part, cut bool) {
-	images, dropped := 0, 0
+	var texts []string
+	room, images, dropped := maxResultText, maxResultImages, 0
+	flush := func() {
+		if len(texts) == 0 {
+			return
+		}
+		text, short := capText(strings.Join(texts, "\n"), room)
+		kept = append(kept, chat.Text{Text: text})
+		texts, room, cut = nil, room-len(text), cut || short
+	}
 	for _, part := range parts {
 		switch part := part.(type) {
 		case chat.Text:
 			if part.Text != "" {
-				kept = appendText(kept, part.Text)
+				texts = append(texts, part.Text)
 			}
 		case chat.Image:
-			if images+len(part.Data) > maxResultImages {
+			if len(part.Data) > images {
 				dropped++
 				continue
 			}
-			images += len(part.Data)
+			images -= len(part.Data)
+			flush()
 			kept = append(kept, part)
 		}
 	}
-	room := maxResultText
-	for i, part := range kept {
-		if t, ok := part.(chat.Text); ok {
-			text, short := capText(t.Text, room)
-			kept[i] = chat.Text{Text: text}
-			room -= len(text)
-			cut = cut || short
-		}
-	}
 	if dropped > 0 {
-		kept = append(kept, chat.Text{Text: fmt.Sprintf("[%d pictures of this result were left out: they are too large]", dropped)})
+		texts = append(texts, fmt.Sprintf("[%d pictures of this result were left out: they are too large]", dropped))
 	}
+	flush()
 	return kept, cut
-}
-
-func appendText(parts []chat.Part, text string) []chat.Part {
-	if last := len(parts) - 1; last >= 0 {
-		if before, ok := parts[last].(chat.Text); ok {
-			parts[last] = chat.Text{Text: before.Text + "\n" + text}
-			return parts
-		}
-	}
-	return append(parts, chat.Text{Text: text})
 }
 
 // capText makes a text fit for the wire. It stays as it came unless there is

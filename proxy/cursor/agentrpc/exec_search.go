@@ -3,6 +3,7 @@ package agentrpc
 import (
 	"regexp"
 
+	"cursortray/proxy/chat/clienttool"
 	"cursortray/proxy/cursor/cursorpb"
 )
 
@@ -46,7 +47,11 @@ func (a *arguments) pattern(pattern string, anyCase bool, path, glob string) {
 	if anyCase && !a.offer(true, "case_insensitive", "ignore_case", "ignoreCase", "-i") && !a.offer(false, "case_sensitive") {
 		pattern = "(?i)" + pattern
 	}
-	a.need(pattern, "pattern", "regex", "regexp")
+	keys := []string{"pattern", "regex", "regexp"}
+	if clienttool.Fold(a.tool.Name) == "searchfiles" {
+		keys = keys[1:] // such tools with a "pattern" search for names
+	}
+	a.need(pattern, keys...)
 	if path != "" {
 		a.need(path, folderKeys()...)
 	} else if key := a.tool.Key(folderKeys()...); key != "" && a.requires(key) {

@@ -237,6 +237,19 @@ func TestR8_NoFilesOfTheUser(t *testing.T) {
 	}
 }
 
+// TestSearchByNameIsNoGrep: the same name stands for two kinds of search.
+func TestSearchByNameIsNoGrep(t *testing.T) {
+	exec := &cursorpb.ExecServerMessage{Message: &cursorpb.ExecServerMessage_GrepArgs{GrepArgs: &cursorpb.GrepArgs{Pattern: "x"}}}
+	names := chat.Tool{Name: "search_files", Schema: json.RawMessage(`{"properties":{"path":{"type":"string"},"pattern":{"type":"string"}},"required":["pattern"]}`)}
+	if plan := mapper(t, settings{}, asks(names)).plan(exec); plan.call != nil {
+		t.Errorf("got %s %s", plan.call.name, plan.call.arguments)
+	}
+	lines := chat.Tool{Name: "search_files", Schema: json.RawMessage(`{"properties":{"path":{"type":"string"},"regex":{"type":"string"}},"required":["path","regex"]}`)}
+	if plan := mapper(t, settings{}, asks(lines)).plan(exec); plan.call == nil || string(plan.call.arguments) != `{"path":".","regex":"x"}` {
+		t.Errorf("got %+v", plan.call)
+	}
+}
+
 func TestNoCallsForThisReply(t *testing.T) {
 	req := asks(toolSet(t, "camel")...)
 	req.Choice.Mode = chat.ToolNone

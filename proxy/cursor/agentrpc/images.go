@@ -41,7 +41,7 @@ func selectedImages(o opening, turn []chat.Message) ([]*cursorpb.SelectedImage, 
 
 func checkImage(o opening, picture chat.Image) *chat.Error {
 	switch {
-	case o.model.Model != nil && !o.model.Model.Images:
+	case !takesImages(o):
 		return &chat.Error{Kind: chat.Invalid, Param: "messages", Message: "this model takes no pictures; choose another one or leave the picture out"}
 	case len(picture.Data) == 0:
 		return &chat.Error{Kind: chat.Invalid, Param: "messages", Message: "a picture of the request is empty"}
@@ -49,6 +49,34 @@ func checkImage(o opening, picture chat.Image) *chat.Error {
 		return &chat.Error{Kind: chat.TooLarge, Param: "messages", Message: "a picture of the request is larger than 5 MB; make it smaller"}
 	}
 	return nil
+}
+
+func takesImages(o opening) bool { return o.model.Model == nil || o.model.Model.Images }
+
+// withoutImages puts words in the place of the pictures of earlier turns, which
+// another model has seen.
+func withoutImages(messages []chat.Message) []chat.Message {
+	out := make([]chat.Message, len(messages))
+	for i, m := range messages {
+		out[i] = chat.Message{Role: m.Role, Parts: wordsForImages(m.Parts)}
+	}
+	return out
+}
+
+func wordsForImages(parts []chat.Part) []chat.Part {
+	out := make([]chat.Part, len(parts))
+	for i, part := range parts {
+		switch part := part.(type) {
+		case chat.Image:
+			out[i] = chat.Text{Text: "[a picture that this model cannot see]"}
+		case chat.ToolResult:
+			part.Content = wordsForImages(part.Content)
+			out[i] = part
+		default:
+			out[i] = part
+		}
+	}
+	return out
 }
 
 // dimension reads the size from a picture's head; nil where it is not known.

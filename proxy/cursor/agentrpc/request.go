@@ -36,7 +36,11 @@ func buildRun(req *chat.Request, s settings, tools *toolbox, o opening) (*cursor
 	var blobs []blob
 	before, turn := splitTurn(req.Messages, o)
 	if o.state == nil && o.replay == replayBlobs {
-		state, prompt, others := rebuiltState(withResults(before, turn))
+		past := withResults(before, turn)
+		if !takesImages(o) {
+			past = withoutImages(past)
+		}
+		state, prompt, others := rebuiltState(past)
 		run.ConversationState, run.PreFetchedBlobs = state, prefetched(prompt)
 		blobs = append(prompt, others...)
 	}

@@ -246,6 +246,22 @@ func TestImages(t *testing.T) {
 	}
 }
 
+func TestEarlierImagesForAModelWithoutEyes(t *testing.T) {
+	picture := chat.Image{MIME: "image/png", Data: []byte("p")}
+	req := asks()
+	req.Messages = []chat.Message{said("look", picture), answered(called("x", "shot", "{}")), said(gave("x", picture)), answered("nice"), said("go on")}
+	o := opened()
+	o.model.Model = &cursor.Entry{}
+	run, _ := built(t, req, settings{}, o)
+	var all string
+	for _, b := range run.PreFetchedBlobs {
+		all += string(b.Value)
+	}
+	if strings.Contains(all, "data:image") || strings.Count(all, "a picture that this model cannot see") != 2 {
+		t.Errorf("got %s", all)
+	}
+}
+
 func TestToolChoice(t *testing.T) {
 	req := asks(chat.Tool{Name: "a"})
 	for mode, want := range map[chat.ToolMode]string{
