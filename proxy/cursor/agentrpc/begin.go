@@ -29,6 +29,8 @@ func (t *turn) begin() (*run, *fault) {
 	if buildErr != nil {
 		return nil, &fault{err: buildErr}
 	}
+	// Large lists of tools are a known cause of refusals without a reason.
+	t.b.cfg.Logger.Debug("run of the model", "tools", len(t.tools.definitions), "tool_bytes", t.tools.size(), "blobs", len(blobs))
 	for _, blob := range blobs {
 		t.conv.blobs.set(blob.id, blob.data)
 	}
