@@ -100,12 +100,13 @@ type State struct {
 	Settings   Settings       `json:"settings"`
 	Plans      []string       `json:"plans"`
 	Cases      []string       `json:"cases"`
+	Runs       RunStats       `json:"runs"`
 }
 
 func (s *Sim) controlState(w http.ResponseWriter, _ *http.Request) {
 	write(w, jsonAnswer(State{
 		Calls: s.AllCalls(), Violations: s.Violations(), Refused: s.Refused(), Requests: s.Requests(),
-		Faults: s.Faults(), Settings: s.Settings(), Plans: s.PlanNames(), Cases: s.CaseNames(),
+		Faults: s.Faults(), Settings: s.Settings(), Plans: s.PlanNames(), Cases: s.CaseNames(), Runs: s.RunStats(),
 	}))
 }
 
@@ -113,7 +114,7 @@ func (s *Sim) controlHelp(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = fmt.Fprint(w, `Control port of the simulated Cursor.
 
-GET    /state      calls, violations, refusals, faults, settings
+GET    /state      calls, violations, refusals, runs, faults, settings
 DELETE /state      forget the calls, violations and refusals
 POST   /login      {"url":"<login link>","decision":"allow|deny|expire"}
 PATCH  /settings   {"accessLifetime":"90s","plan":"ultra"} and whatever GET /state shows

@@ -28,7 +28,7 @@ type Run struct {
 
 	ctx    context.Context // of the script
 	cancel context.CancelCauseFunc
-	opened chan struct{} // the first message is there, or none will come
+	opened chan struct{} // closed when the first message is there, or none will come
 	read   chan struct{} // closed when nothing more can come from the client
 
 	out    sync.Mutex // one writer at a time; guards the two below
@@ -44,9 +44,11 @@ type Run struct {
 	lastBeat time.Time
 	paused   bool
 	resumed  time.Time
-	ended    bool // turn_ended was sent, or the run failed
-	over     bool // the last envelope was sent
-	canceled bool // by a cancel action
+	ended    bool      // turn_ended was sent, or the run failed
+	over     time.Time // the last envelope was sent
+	leftAt   time.Time // the client has left or cancelled
+	canceled bool      // by a cancel action
+	closed   bool      // the client has ended its half of the stream
 	nextID   uint32
 	sequence uint64 // of what was asked of the client
 	seen     uint64 // the newest of what the client has answered
@@ -136,12 +138,24 @@ func (r *Run) live() {
 		r.finish(r.bad)
 		return
 	}
-	r.sim.runs.enter(r)
+	alone := r.sim.runs.enter(r)
 	defer r.sim.runs.leave(r)
-	beats, stop := context.WithCancel(r.ctx)
-	own.Go(func() { r.beat(beats) })
+	life, stop := context.WithCancel(r.ctx)
 	defer stop()
+	own.Go(func() { r.beat(life) })
+	own.Go(func() { alone(life) })
+	own.Go(func() { r.watchClient(life) })
 	r.finish(r.sim.nextScript()(r))
+}
+
+// watchClient remembers when the client left.
+func (r *Run) watchClient(life context.Context) {
+	<-life.Done()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ctx.Err() != nil {
+		r.leftAt = r.sim.clock()
+	}
 }
 
 // beat sends the server's signs of life.

@@ -15,6 +15,7 @@ type blobRequest struct {
 	id      uint32
 	message *cursorpb.KvServerMessage
 	stalled bool // asked while the server did not read
+	late    bool // asked when the client had ended its half of the stream
 	done    chan struct{}
 
 	answered bool
@@ -58,7 +59,7 @@ func (r *Run) askBlob(m *cursorpb.KvServerMessage) (*blobRequest, error) {
 	m.Id = r.nextID
 	r.nextID++
 	r.sequence++
-	kv := &blobRequest{run: r, id: m.Id, message: m, stalled: r.paused, done: make(chan struct{})}
+	kv := &blobRequest{run: r, id: m.Id, message: m, stalled: r.paused, late: r.closed, done: make(chan struct{})}
 	r.kvs = append(r.kvs, kv)
 	r.mu.Unlock()
 	return kv, r.Send(&cursorpb.AgentServerMessage{Message: &cursorpb.AgentServerMessage_KvServerMessage{KvServerMessage: m}})
@@ -70,7 +71,11 @@ func (kv *blobRequest) wait() error {
 	if r.await(kv.done, r.rules.AnswerWithin) {
 		return nil
 	}
+	if kv.late {
+		return errHalfClosed
+	}
 	if r.ctx.Err() == nil {
+		r.violate("kv-unanswered", fmt.Sprintf("blob request %d got no answer", kv.id))
 		return &RunError{Code: "deadline_exceeded", Message: "Error"}
 	}
 	return r.gone()

@@ -15,8 +15,12 @@ func (r *Run) note(outcome Outcome) {
 }
 
 func (r *Run) noteLocked(outcome Outcome) {
-	if r.record.Outcome == OutcomeOpen {
-		r.record.Outcome, r.record.Ended = outcome, r.sim.clock()
+	if r.record.Outcome != OutcomeOpen {
+		return
+	}
+	r.record.Outcome, r.record.Ended = outcome, r.sim.clock()
+	if outcome == OutcomeLeft && !r.leftAt.IsZero() {
+		r.record.Ended = r.leftAt
 	}
 }
 
@@ -30,7 +34,7 @@ func (r *Run) closing() RunRecord {
 		now = ended
 	}
 	r.checkBeat(now)
-	if r.record.Outcome == OutcomeEnded || r.record.Outcome == OutcomeFailed {
+	if r.record.Outcome == OutcomeEnded {
 		r.checkOwed()
 	}
 	for _, e := range r.execs {
@@ -55,13 +59,22 @@ func (r *Run) outcome() Outcome {
 // checkOwed: what had to be answered in any case.
 func (r *Run) checkOwed() {
 	for _, kv := range r.kvs {
-		if !kv.answered {
+		if !kv.answered && !kv.late {
 			r.violate("kv-unanswered", fmt.Sprintf("blob request %d got no answer", kv.id))
 		}
 	}
 	for _, q := range r.queries {
 		if !q.answered {
 			r.violate("query-unanswered", fmt.Sprintf("query %d of kind %d got no answer", q.message.GetId(), q.number))
+		}
+	}
+	for _, e := range r.execs {
+		switch {
+		case e.aborted != 0:
+		case e.settledAlone() && !e.answered:
+			r.violate("exec-unanswered", e.kind+" got no answer")
+		case e.answered && !e.closed && !e.unclosed:
+			r.violate("exec-unclosed", e.kind+" was answered, but no stream_close followed")
 		}
 	}
 }

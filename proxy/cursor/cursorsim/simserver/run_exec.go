@@ -26,6 +26,7 @@ type Exec struct {
 	aborted  uint64 // the sequence at which it was withdrawn
 	answered bool
 	closed   bool
+	unclosed bool // it is on record that no stream_close came
 	answer   ExecAnswer
 }
 
@@ -72,11 +73,13 @@ func (e *Exec) Wait() (ExecAnswer, error) {
 		}
 		return ExecAnswer{}, r.gone()
 	}
-	if !r.await(e.done, r.rules.Closing) && r.ctx.Err() == nil {
-		r.violate("exec-unclosed", e.kind+" was answered, but no stream_close followed")
-	}
+	late := !r.await(e.done, r.rules.Closing) && r.ctx.Err() == nil
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if late && !e.closed {
+		e.unclosed = true
+		r.violate("exec-unclosed", e.kind+" was answered, but no stream_close followed")
+	}
 	r.last = append(r.last, e.answer)
 	return e.answer, nil
 }

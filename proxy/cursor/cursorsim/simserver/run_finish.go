@@ -28,11 +28,13 @@ func (r *Run) finish(err error) {
 	_ = r.letGo()
 	var failed *RunError
 	var broken breakOff
+	if errors.Is(err, errHalfClosed) && r.isEnded() {
+		err = nil // it need not take what comes after the turn's end
+	}
 	switch {
 	case errors.As(err, &broken):
 		r.breakOff(broken)
 	case errors.As(err, &failed):
-		r.settle()
 		r.note(OutcomeFailed)
 		r.goodbye(failed.endStream())
 	case context.Cause(r.ctx) != nil:
@@ -46,8 +48,7 @@ func (r *Run) finish(err error) {
 		if !r.isEnded() {
 			err = r.end(Counters{})
 		}
-		r.settle() // what came after the turn's end
-		if err == nil {
+		if err == nil && r.ctx.Err() == nil {
 			r.note(OutcomeEnded)
 		}
 		r.goodbye([]byte("{}"))
@@ -74,6 +75,7 @@ func (r *Run) end(c Counters) error {
 		update.OutputTokens = &used
 	}
 	r.mu.Unlock()
+	r.sim.runs.announce()
 	return r.Update(&cursorpb.InteractionUpdate{Message: &cursorpb.InteractionUpdate_TurnEnded{TurnEnded: update}})
 }
 
@@ -95,7 +97,7 @@ func (r *Run) owed() chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, kv := range r.kvs {
-		if !kv.answered {
+		if !kv.answered && !kv.late {
 			return kv.done
 		}
 	}
@@ -105,7 +107,7 @@ func (r *Run) owed() chan struct{} {
 		}
 	}
 	for _, e := range r.execs {
-		if e.settledAlone() && !e.closed {
+		if (e.settledAlone() || e.answered) && !e.closed && !e.unclosed && e.aborted == 0 {
 			return e.done
 		}
 	}
@@ -141,7 +143,7 @@ func (r *Run) await(done chan struct{}, limit time.Duration) bool {
 // goodbye sends the last envelope and waits for the client's end.
 func (r *Run) goodbye(payload []byte) {
 	r.mu.Lock()
-	r.ended, r.over = true, true
+	r.ended, r.over = true, r.sim.clock()
 	r.mu.Unlock()
 	r.out.Lock()
 	r.frames = nil
@@ -150,6 +152,7 @@ func (r *Run) goodbye(payload []byte) {
 	}
 	r.wire.muted = true
 	r.out.Unlock()
+	r.sim.runs.announce()
 	timer := time.NewTimer(r.rules.Closing)
 	defer timer.Stop()
 	select {
@@ -165,7 +168,7 @@ func (r *Run) goodbye(payload []byte) {
 func (r *Run) breakOff(how breakOff) {
 	r.note(OutcomeCut)
 	r.mu.Lock()
-	r.ended, r.over = true, true
+	r.ended, r.over = true, r.sim.clock()
 	r.mu.Unlock()
 	r.out.Lock()
 	r.wire.muted = true

@@ -75,6 +75,9 @@ type turn struct {
 	checkpoints             [][]byte
 	kinds                   []string
 	err                     error // of the end of the stream, nil for a clean one
+	status                  int
+	response                *http.Response
+	trailer                 http.Header
 }
 
 // open opens a run.
@@ -107,6 +110,7 @@ func (b *bare) open(prompt string) *turn {
 func (t *turn) Do(r *http.Request) (*http.Response, error) {
 	answer, err := t.b.http.Do(r)
 	if err == nil {
+		t.status, t.response = answer.StatusCode, answer
 		answer.Body = &download{ReadCloser: answer.Body, envelopes: envelopes{whole: func(flags byte) {
 			if flags&flagEndStream != 0 && !t.b.lingers {
 				_ = t.stream.CloseRequest()
@@ -149,6 +153,13 @@ func (b *bare) run(prompt string) *turn {
 	return b.open(prompt).play()
 }
 
+// leave resets the stream. The end of the context alone does not: while the
+// request's body is open, net/http looks at nothing but that.
+func (t *turn) leave() {
+	t.cancel()
+	_ = t.stream.CloseResponse()
+}
+
 func (t *turn) send(m *cursorpb.AgentClientMessage) {
 	if err := t.stream.Send(m); err != nil && !errors.Is(err, io.EOF) {
 		t.b.t.Logf("send: %v", err)
@@ -162,6 +173,9 @@ func (t *turn) play() *turn {
 	}
 	_ = t.stream.CloseRequest()
 	_ = t.stream.CloseResponse()
+	if t.response != nil {
+		t.trailer = t.response.Trailer
+	}
 	t.cancel()
 	return t
 }
@@ -312,6 +326,8 @@ func awaitEnd(t *testing.T, s *Sim, n int) []RunRecord {
 	}
 	return s.Runs()
 }
+
+func connectAs(err error, as **connect.Error) bool { return errors.As(err, as) }
 
 // broken lists the names of the broken rules, each once, in order.
 func broken(t *testing.T, s *Sim) []string {

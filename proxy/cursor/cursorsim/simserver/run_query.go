@@ -40,6 +40,7 @@ func (q *Query) Wait() (*cursorpb.InteractionResponse, error) {
 		return q.answer, nil
 	}
 	if r.ctx.Err() == nil {
+		r.violate("query-unanswered", fmt.Sprintf("query %d of kind %d got no answer", q.message.GetId(), q.number))
 		return nil, &RunError{Code: "deadline_exceeded", Message: "Error"}
 	}
 	return nil, r.gone()

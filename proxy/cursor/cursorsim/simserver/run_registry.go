@@ -63,6 +63,7 @@ type RunRecord struct {
 	Conversation string
 	Model        string
 	Prompt       string
+	Peer         string // the client's end of the connection
 	Started      time.Time
 	Ended        time.Time // when the client's half or the turn ended; zero while it is open
 	CancelAction time.Time // zero without one
@@ -73,10 +74,10 @@ type RunRecord struct {
 
 // RunStats are counters of all runs.
 type RunStats struct {
-	Open    int // now
-	MaxOpen int // at any time
-	Total   int // ever
-	Ended   map[Outcome]int
+	Open    int             `json:"open"`    // now
+	MaxOpen int             `json:"maxOpen"` // at any time
+	Total   int             `json:"total"`   // ever
+	Ended   map[Outcome]int `json:"ended"`
 }
 
 // runs are all runs, and what is known of their conversations.
@@ -169,9 +170,11 @@ func (a *runs) sameContext(t *conversation, raw []byte) bool {
 	return same
 }
 
-// enter counts a run whose request is accepted.
-func (a *runs) enter(r *Run) {
+// enter counts a run whose request is accepted. The check that it returns says
+// whether the client keeps to its limits while the run lives.
+func (a *runs) enter(r *Run) (alone func(life context.Context)) {
 	a.mu.Lock()
+	rivals := slices.DeleteFunc(slices.Clone(a.open), func(o *Run) bool { return o.talk != r.talk })
 	a.stats.Total++
 	a.open = append(a.open, r)
 	a.stats.Open = len(a.open)
@@ -185,6 +188,8 @@ func (a *runs) enter(r *Run) {
 	r.record.Number, r.record.Started, r.record.Outcome = number, r.sim.clock(), OutcomeOpen
 	r.record.Conversation, r.record.Model = r.request.GetConversationId(), r.request.GetRequestedModel().GetModelId()
 	r.record.Prompt = r.request.GetAction().GetUserMessageAction().GetUserMessage().GetText()
+	r.record.Peer = r.call.r.RemoteAddr
+	return func(life context.Context) { a.checkAlone(life, r, rivals) }
 }
 
 // leave counts the end of a run, and says what the client left undone.
@@ -196,6 +201,13 @@ func (a *runs) leave(r *Run) {
 	a.stats.Open = len(a.open)
 	a.stats.Ended[record.Outcome]++
 	a.records = appendBounded(a.records, record)
+	a.tell()
+}
+
+// announce is tell for who does not hold mu.
+func (a *runs) announce() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.tell()
 }
 

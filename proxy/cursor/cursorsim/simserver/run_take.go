@@ -19,6 +19,10 @@ func (r *Run) take(in *inbound) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.checkShape(in)
+	// A quarter of the time to close is long enough for what was under way.
+	if !r.over.IsZero() && now.Sub(r.over) > r.rules.Closing/4 {
+		r.violate("after-end", "the client goes on writing after the last envelope")
+	}
 	message := in.message.GetMessage()
 	if _, opens := message.(*cursorpb.AgentClientMessage_RunRequest); !r.first && !opens {
 		r.violate("first-message", "the first message is not a run request")
@@ -148,12 +152,13 @@ func (r *Run) uploadEnded(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !errors.Is(err, io.EOF) {
-		if r.over || r.ctx.Err() != nil {
+		if !r.over.IsZero() || r.ctx.Err() != nil {
 			return // we have stopped reading ourselves, or know it already
 		}
 		r.cancel(errClientLeft)
 		return
 	}
+	r.closed = true
 	if r.request == nil {
 		if !r.first {
 			r.violate("first-message", "the client ended its half of the stream without a message")
