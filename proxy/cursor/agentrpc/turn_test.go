@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -218,57 +217,6 @@ func hasField(wire []byte, number protowire.Number) bool {
 	return false
 }
 
-// A question of an unknown kind has no answer that is known to be right, so a
-// run that stands still after it ends.
-func TestUnknownQuestionDoesNotParkTheRun(t *testing.T) {
-	b := newBench(t, func(s *session) error {
-		q := &pb.InteractionQuery{}
-		if err := proto.Unmarshal(query(3, 99), q); err != nil {
-			return err
-		}
-		if err := s.send(&pb.AgentServerMessage{Message: &pb.AgentServerMessage_InteractionQuery{InteractionQuery: q}}); err != nil {
-			return err
-		}
-		for s.ctx.Err() == nil {
-			if err := s.update(&pb.InteractionUpdate{Message: &pb.InteractionUpdate_Heartbeat{Heartbeat: &pb.HeartbeatUpdate{}}}); err != nil {
-				return err
-			}
-			<-time.After(5 * time.Millisecond)
-		}
-		return errGivenUp
-	}, func(_ *Config, times *timing) {
-		times.heartbeat, times.question = 10*time.Millisecond, 50*time.Millisecond
-	})
-	if a := b.ask(t, words("Hi")); a.err == nil || a.err.Code != CodeInsists {
-		t.Errorf("got %+v", a)
-	}
-}
-
-func TestSilenceAndStandstill(t *testing.T) {
-	for name, beat := range map[string]bool{"no byte at all": false, "heartbeats only": true} {
-		t.Run(name, func(t *testing.T) {
-			b := newBench(t, func(s *session) error {
-				for beat && s.ctx.Err() == nil {
-					if err := s.update(&pb.InteractionUpdate{Message: &pb.InteractionUpdate_Heartbeat{Heartbeat: &pb.HeartbeatUpdate{}}}); err != nil {
-						return err
-					}
-					<-time.After(5 * time.Millisecond)
-				}
-				return s.hang()
-			}, func(_ *Config, times *timing) {
-				times.heartbeat, times.silence, times.progress = 10*time.Millisecond, 60*time.Millisecond, 120*time.Millisecond
-			})
-			a := b.ask(t, words("Hi"))
-			if a.err == nil || a.err.Kind != chat.Timeout {
-				t.Errorf("got %+v", a)
-			}
-			if n := len(b.service.seen()); n != maxRuns {
-				t.Errorf("%d runs, want %d", n, maxRuns)
-			}
-		})
-	}
-}
-
 // turn_ended is the only success.
 func TestST10_EndWithoutItsSignIsAnError(t *testing.T) {
 	for name, end := range map[string]error{"clean end": nil, "internal": failure(connect.CodeInternal), "reset": http.ErrAbortHandler} {
@@ -354,35 +302,6 @@ func TestRS4_DeafServiceIsReset(t *testing.T) {
 		t.Errorf("leaving took %v", took)
 	}
 	eventually(t, "the end of the run", func() bool { return len(b.runs.opened()) == 0 })
-}
-
-// A slow client slows the service down and loses nothing.
-func TestSlowClientIsNoSilence(t *testing.T) {
-	b := newBench(t, func(s *session) error {
-		for range 50 {
-			if err := s.say("x"); err != nil {
-				return err
-			}
-		}
-		return s.end(nil)
-	}, func(_ *Config, times *timing) {
-		times.heartbeat, times.silence, times.progress = 5*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond
-	})
-	text := ""
-	for e, err := range b.Chat(t.Context(), words("Hi")) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d, ok := e.(chat.TextDelta); ok {
-			if text == "" {
-				<-time.After(150 * time.Millisecond)
-			}
-			text += d.Text
-		}
-	}
-	if text != strings.Repeat("x", 50) {
-		t.Errorf("got %q", text)
-	}
 }
 
 func TestLimitOfTokens(t *testing.T) {
