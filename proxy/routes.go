@@ -42,6 +42,8 @@ func (s *Server) routes() http.Handler {
 	}
 	for _, prefix := range prefixes {
 		add(prefix+"/chat/completions", "/v1/chat/completions", model, http.MethodPost, s.chat.ChatCompletions)
+		router.Handle(prefix+"/responses", http.HandlerFunc(refuseUpgrade)).HeadersRegexp("Upgrade", "(?i)websocket")
+		add(prefix+"/responses", "/v1/responses", model, http.MethodPost, s.chat.Responses)
 		add(prefix+"/models", "/v1/models", keyed, http.MethodGet, s.chat.Models)
 		// Ids may hold slashes, so the id is the rest of the path.
 		add(prefix+"/models/{id:.+}", "/v1/models/{id}", keyed, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
@@ -116,6 +118,13 @@ func (s *Server) runModel(w http.ResponseWriter, r *http.Request, handler http.H
 	}
 	s.limitBody(w, r)
 	handler(w, r)
+}
+
+// refuseUpgrade makes a client that asks for a WebSocket fall back to HTTP.
+func refuseUpgrade(w http.ResponseWriter, r *http.Request) {
+	recordOf(r).route = "/v1/responses"
+	w.Header().Set("Upgrade", "HTTP/1.1")
+	refuse(w, r, http.StatusUpgradeRequired, "websocket_not_supported", "this proxy speaks plain HTTP here: POST the request")
 }
 
 // up says that the proxy is up, and nothing else.

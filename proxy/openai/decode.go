@@ -14,13 +14,17 @@ type chatRequest struct {
 	includeUsage bool // usage in a chunk of its own
 }
 
-// decoder reads the dialect's own kinds of members on top of the plain ones.
-type decoder struct{ wirejson.Decoder }
+// decoder reads the dialects' own kinds of members on top of the plain ones.
+type decoder struct {
+	wirejson.Decoder
+	// part returns a chat.Text or chat.Image, nil for an empty text or a fault.
+	part func(d *decoder, v wirejson.Value) chat.Part
+}
 
 // decodeChat reads the body of a chat completions request. unknown is told the
 // names of members that are not known to any client of ours.
 func decodeChat(body []byte, unknown func(field string)) (*chatRequest, *chat.Error) {
-	d := &decoder{wirejson.Decoder{Unknown: unknown}}
+	d := &decoder{wirejson.Decoder{Unknown: unknown}, (*decoder).chatPart}
 	in := d.Body(body, &chatShape)
 	if d.Fault != nil {
 		return nil, d.Fault
@@ -32,7 +36,9 @@ func decodeChat(body []byte, unknown func(field string)) (*chatRequest, *chat.Er
 	options := d.Object(in.Get("stream_options"), &streamOptionsShape)
 	req.includeUsage = d.Boolean(options.Get("include_usage"), false)
 	req.Tools = d.tools(in.Get("tools"))
-	req.Choice = d.choice(in.Get("tool_choice"), req.Tools)
+	req.Choice = d.choice(in.Get("tool_choice"), req.Tools, func(v wirejson.Value) chat.ToolChoice {
+		return d.namedChoice(v, req.Tools)
+	})
 	req.SerialTools = !d.Boolean(in.Get("parallel_tool_calls"), true)
 	req.Effort = d.Text(in.Get("reasoning_effort"))
 	req.MaxTokens = d.limit(in)
@@ -83,6 +89,14 @@ func (d *decoder) format(v wirejson.Value) chat.Format {
 	if v.Absent() || d.Fault != nil {
 		return chat.Format{}
 	}
+	return d.formatOf(in, func() wirejson.Value {
+		return d.Object(in.Get("json_schema"), &jsonSchemaShape).Get("schema")
+	})
+}
+
+// formatOf reads the type of a format, and its schema from where the dialect
+// has it.
+func (d *decoder) formatOf(in wirejson.Object, schema func() wirejson.Value) chat.Format {
 	kind := in.Get("type")
 	switch name := d.Required(kind); name {
 	case "text", "":
@@ -90,8 +104,7 @@ func (d *decoder) format(v wirejson.Value) chat.Format {
 	case "json_object":
 		return chat.Format{JSON: true}
 	case "json_schema":
-		schema := d.Object(in.Get("json_schema"), &jsonSchemaShape)
-		return chat.Format{JSON: true, Schema: d.Schema(schema.Get("schema"))}
+		return chat.Format{JSON: true, Schema: d.Schema(schema())}
 	default:
 		d.Fail(kind, wirejson.CodeInvalidValue, "must be text, json_object or json_schema")
 		return chat.Format{}

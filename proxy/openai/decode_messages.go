@@ -24,19 +24,7 @@ func (d *decoder) messages(v wirejson.Value, req *chat.Request) {
 	for element := range v.Elements() {
 		h.add(element)
 	}
-	req.System = joinTexts(h.system)
-	req.Messages = h.messages
-	if len(req.Messages) > 0 || d.Fault != nil {
-		return
-	}
-	if req.System == "" {
-		d.Fail(v, wirejson.CodeInvalidValue, "must not be empty")
-		return
-	}
-	// Some clients put a one-off question into a system message alone. A model
-	// needs something to answer.
-	req.Messages = []chat.Message{{Role: chat.User, Parts: []chat.Part{chat.Text{Text: req.System}}}}
-	req.System = ""
+	h.finish(v, req)
 }
 
 // history gathers the messages of one request.
@@ -74,6 +62,23 @@ func (h *history) add(v wirejson.Value) {
 	default:
 		h.Fail(role, wirejson.CodeInvalidValue, "must be system, developer, user, assistant, tool or function")
 	}
+}
+
+// finish hands over what was gathered from v.
+func (h *history) finish(v wirejson.Value, req *chat.Request) {
+	req.System = joinTexts(h.system)
+	req.Messages = h.messages
+	if len(req.Messages) > 0 || h.Fault != nil {
+		return
+	}
+	if req.System == "" {
+		h.Fail(v, wirejson.CodeInvalidValue, "must not be empty")
+		return
+	}
+	// Some clients put a one-off question into a system message alone. A model
+	// needs something to answer.
+	req.Messages = []chat.Message{{Role: chat.User, Parts: []chat.Part{chat.Text{Text: req.System}}}}
+	req.System = ""
 }
 
 func (h *history) append(role chat.Role, parts []chat.Part) {
@@ -169,7 +174,7 @@ func (d *decoder) content(v wirejson.Value) []chat.Part {
 		}
 	case '[':
 		for element := range v.Elements() {
-			if part := d.part(element); part != nil {
+			if part := d.part(d, element); part != nil {
 				parts = append(parts, part)
 			}
 		}
@@ -179,8 +184,8 @@ func (d *decoder) content(v wirejson.Value) []chat.Part {
 	return parts
 }
 
-// part returns a chat.Text or chat.Image, nil for an empty text or a fault.
-func (d *decoder) part(v wirejson.Value) chat.Part {
+// chatPart reads a part of a chat completions message.
+func (d *decoder) chatPart(v wirejson.Value) chat.Part {
 	if v.Absent() {
 		d.Mistyped(v, "an object")
 		return nil
@@ -192,10 +197,7 @@ func (d *decoder) part(v wirejson.Value) chat.Part {
 	kind := in.Get("type")
 	switch name := d.Required(kind); name {
 	case "text", "refusal":
-		said := d.Present(in.Get(name))
-		if s := d.Text(said); s != "" {
-			return chat.Text{Text: s}
-		}
+		return d.textPart(in.Get(name))
 	case "image_url":
 		image := d.Object(d.Present(in.Get("image_url")), &imageShape)
 		return d.image(image.Get("url"))
@@ -203,6 +205,13 @@ func (d *decoder) part(v wirejson.Value) chat.Part {
 		d.Fail(kind, wirejson.CodeUnsupported, "%s is not supported: send text or pictures", name)
 	default:
 		d.Fail(kind, wirejson.CodeInvalidValue, "must be text, image_url or refusal")
+	}
+	return nil
+}
+
+func (d *decoder) textPart(v wirejson.Value) chat.Part {
+	if s := d.Text(d.Present(v)); s != "" {
+		return chat.Text{Text: s}
 	}
 	return nil
 }

@@ -18,9 +18,12 @@ var sessionHeaders = []string{
 // maxSessionHint keeps a hint from becoming a store of its own.
 const maxSessionHint = 256
 
-// Hints reads what the headers say about the conversation into req.
+// Hints reads what the headers say about the conversation into req. A session
+// that the body named stays if they name none.
 func Hints(header http.Header, req *chat.Request) (failure *chat.Error) {
-	req.Session = sessionHint(header)
+	if hint := sessionHint(header); hint != "" || len(req.Session) > maxSessionHint {
+		req.Session = hint
+	}
 	req.Workspace, failure = workspace(header)
 	return failure
 }
