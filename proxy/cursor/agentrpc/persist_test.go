@@ -1,0 +1,208 @@
+package agentrpc
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"cursortray/proxy/chat"
+)
+
+func inFolder(dir string) func(*Config, *timing) {
+	return func(cfg *Config, _ *timing) { cfg.Folder = dir }
+}
+
+func files(t *testing.T, dir string) []string {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestConversationsOutliveTheProgram(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "conversations")
+	first := newBench(t, checkpointTurn(true), inFolder(dir))
+	req, answers := first.talk(t, words("question 1"), 2)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	list := files(t, dir)
+	if len(list) != 1 {
+		t.Fatalf("the folder has %v", list)
+	}
+	info, err := os.Stat(list[0])
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	second := newBench(t, checkpointTurn(true), inFolder(dir))
+	a := second.ask(t, req)
+	before, after := first.service.seen(), second.service.seen()
+	if len(after) != 1 || after[0].GetConversationId() != before[0].GetConversationId() || len(after[0].GetConversationState()) == 0 {
+		t.Errorf("the conversation began anew")
+	}
+	if a.finish == nil || a.finish.Conversation != answers[0].finish.Conversation {
+		t.Errorf("got %+v", a)
+	}
+	// Its former self is not there any more, for another branch of the talk.
+	a = second.ask(t, req)
+	if runs := second.service.seen(); runs[1].GetConversationId() == runs[0].GetConversationId() {
+		t.Errorf("two branches share a conversation: %+v", a)
+	}
+}
+
+func TestConversationsStayInMemoryIfWanted(t *testing.T) {
+	first := newBench(t, checkpointTurn(true))
+	req, _ := first.talk(t, words("question 1"), 1)
+	second := newBench(t, checkpointTurn(true))
+	if a := second.ask(t, req); a.text != "answer 1" {
+		t.Errorf("got %+v", a)
+	}
+	if r := second.service.seen()[0]; r.GetConversationId() == first.service.seen()[0].GetConversationId() {
+		t.Error("the conversation was kept somewhere")
+	}
+}
+
+func TestForgetForgetsTheDiskToo(t *testing.T) {
+	dir := t.TempDir()
+	b := newBench(t, checkpointTurn(true), inFolder(dir))
+	req, _ := b.talk(t, words("question 1"), 1)
+	eventually(t, "saving", func() bool { return len(files(t, dir)) == 1 })
+	b.Forget()
+	if list := files(t, dir); len(list) != 0 {
+		t.Errorf("the folder has %v", list)
+	}
+	b.ask(t, req)
+	if runs := b.service.seen(); runs[0].GetConversationId() == runs[1].GetConversationId() {
+		t.Error("the conversation goes on")
+	}
+}
+
+// A file is worth a conversation's state, not a request.
+func TestSavedConversationThatCannotBeRead(t *testing.T) {
+	for name, damage := range map[string]func([]byte) []byte{
+		"cut":     func(data []byte) []byte { return data[:len(data)-10] },
+		"changed": func(data []byte) []byte { data[len(data)-20] ^= 0xff; return data },
+		"empty":   func([]byte) []byte { return nil },
+		"foreign": func([]byte) []byte { return []byte("hello\n") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			first := newBench(t, checkpointTurn(true), inFolder(dir))
+			req, _ := first.talk(t, words("question 1"), 1)
+			if err := first.Close(); err != nil {
+				t.Fatal(err)
+			}
+			file := files(t, dir)[0]
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, damage(data), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			second := newBench(t, checkpointTurn(true), inFolder(dir))
+			if a := second.ask(t, req); a.text != "answer 1" {
+				t.Errorf("got %+v, %v", a, a.err)
+			}
+		})
+	}
+}
+
+func TestFolderThatCannotBeWritten(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, checkpointTurn(true), inFolder(file))
+	if _, answers := b.talk(t, words("question 1"), 2); answers[1].text != "answer 2" {
+		t.Errorf("got %+v", answers)
+	}
+}
+
+func sample(name string, used time.Time) *conversation {
+	c := newConversation("session")
+	c.print = fingerprint{}.with(chat.Message{Parts: []chat.Part{chat.Text{Text: name}}})
+	c.state, c.used, c.turns = []byte("state of "+name), used, 1
+	c.blobs.set([]byte("id"), []byte("blob of "+name))
+	return c
+}
+
+func TestSavedConversationsExpire(t *testing.T) {
+	dir := t.TempDir()
+	open := func() *snapshots {
+		return &snapshots{dir: dir, life: 24 * time.Hour, logger: slog.New(slog.DiscardHandler)}
+	}
+	fresh, old := sample("fresh", time.Now()), sample("old", time.Now().Add(-23*time.Hour))
+	s := open()
+	s.save(fresh)
+	s.save(old)
+	if err := os.WriteFile(filepath.Join(dir, "new-123"), []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = open()
+	s.life = 22 * time.Hour
+	if c := s.load(old.print, false); c != nil {
+		t.Error("a conversation of yesterday is still there")
+	}
+	c := s.load(fresh.print, false)
+	if c == nil || string(c.state) != "state of fresh" || string(c.blobs.data["id"]) != "blob of fresh" || c.name != fresh.name || c.session != "session" {
+		t.Errorf("got %+v", c)
+	}
+	if s.load(fresh.print, false) != nil {
+		t.Error("two runs got one conversation")
+	}
+	if list := files(t, dir); len(list) != 1 {
+		t.Errorf("the folder has %v", list)
+	}
+}
+
+func TestEarlierTurnDoesNotReplaceALaterOne(t *testing.T) {
+	s := &snapshots{dir: t.TempDir(), life: time.Hour, logger: slog.New(slog.DiscardHandler)}
+	c := sample("c", time.Now())
+	c.turns = 2
+	s.save(c)
+	earlier := c.copied()
+	earlier.turns, earlier.state = 1, []byte("earlier")
+	s.save(earlier)
+	if got := s.load(c.print, false); got == nil || string(got.state) != "state of c" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestSavedFileHasNoPlainText(t *testing.T) {
+	var out bytes.Buffer
+	c := sample("c", time.Now())
+	c.state = []byte(strings.Repeat("the user's words ", 100))
+	if err := writeSnapshot(&out, c.head(), c); err != nil {
+		t.Fatal(err)
+	}
+	if out.Len() > 1000 {
+		t.Errorf("%d bytes for 1700 of one sentence: not compressed", out.Len())
+	}
+}
+
+func FuzzReadSnapshot(f *testing.F) {
+	var out bytes.Buffer
+	c := sample("seed", time.Unix(1, 0))
+	if err := writeSnapshot(&out, c.head(), c); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(out.Bytes())
+	f.Add([]byte(snapshotTitle + "{}\n"))
+	f.Add(out.Bytes()[:out.Len()-9])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := readSnapshot(bytes.NewReader(data))
+		if (c == nil) == (err == nil) {
+			t.Errorf("got %v and %v", c, err)
+		}
+		if err == nil {
+			reachable(&c.blobs, c.state)
+		}
+	})
+}
