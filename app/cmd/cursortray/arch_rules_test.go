@@ -40,8 +40,9 @@ var mayImport = map[string][]string{
 	// is done around a turn. Front-ends share it instead of each other.
 	"proxy/wirejson":        {"proxy/chat"},
 	"proxy/turn":            {"proxy/chat", "proxy/sse", "proxy/wirejson"},
+	"proxy/tokencount":      {"proxy/chat", "proxy/wirejson"},
 	"proxy/openai":          {"proxy/chat", "proxy/turn", "proxy/wirejson"},
-	"proxy/anthropic":       {"proxy/chat", "proxy/turn", "proxy/wirejson"},
+	"proxy/anthropic":       {"proxy/chat", "proxy/turn", "proxy/tokencount", "proxy/wirejson"},
 	"proxy/ledger":          {"proxy/chat"},
 	"proxy/cursor":          {"proxy/chat", "proxy/cursor/cursorpb"},
 	"proxy/cursor/cursorpb": {},
@@ -91,8 +92,10 @@ var usedBy = map[string][]string{
 	"github.com/gorilla/mux":          {"proxy"},
 	"github.com/pelletier/go-toml/v2": {"app/config"},
 	"github.com/pkg/browser":          {"app/cmd/cursortray"},
-	"github.com/zalando/go-keyring":   {"keychain"},
-	"golang.org/x/sync":               {},
+	// The vocabulary for counting tokens, inside the program (4 MB of it), MIT.
+	"github.com/tiktoken-go/tokenizer": {"proxy/tokencount"},
+	"github.com/zalando/go-keyring":    {"keychain"},
+	"golang.org/x/sync":                {},
 	// The rest of the system-call interface, in _GOOS files only.
 	"golang.org/x/sys": {"app", "app/control", "keychain", "proxy/cursor", "proxy/cursor/agentcli", "tray"},
 }
