@@ -89,12 +89,13 @@ func (t *turn) surroundings() [sha256.Size]byte {
 // open makes the call and sends the first message. The run does not end with
 // the client's request, which may be over while it waits for a tool.
 func (b *Backend) open(t *turn, origin string, first *cursorpb.AgentRunRequest) (*run, *fault) {
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.ctx))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.ctx))
 	r := &run{
-		b: b, conv: t.conv, key: newRunKey(), ctx: ctx, stop: stop, held: newHold(), done: make(chan struct{}),
+		b: b, conv: t.conv, key: newRunKey(), ctx: ctx, held: newHold(), done: make(chan struct{}),
 		print: t.print(), mapper: newExecMapper(b.settings, t.req, t.tools),
 		tap: &tap{transport: b.cfg.Transport, started: time.Now()},
 	}
+	r.stop = func() { cancel(); r.tap.abort() }
 	r.stream = call(ctx, r.tap, origin)
 	r.out = newOutbox(&outbox{
 		send: r.stream.Send, close: r.stream.CloseRequest, pending: r.pending, tick: r.watch, times: b.times,
@@ -102,7 +103,7 @@ func (b *Backend) open(t *turn, origin string, first *cursorpb.AgentRunRequest) 
 	})
 	r.tap.onEnd = r.out.end
 	if err := b.runs.admit(r); err != nil {
-		stop()
+		cancel()
 		return nil, &fault{err: err}
 	}
 	r.out.put(ctx, &cursorpb.AgentClientMessage{Message: &cursorpb.AgentClientMessage_RunRequest{RunRequest: first}})

@@ -52,7 +52,8 @@ func inBubble(t *testing.T, play func(*session) error, test func(*testing.T, *be
 		mux := http.NewServeMux()
 		mux.Handle(path, handler)
 		network := &pipes{conn: make(chan net.Conn), done: make(chan struct{})}
-		server := &http.Server{Handler: mux, Protocols: new(http.Protocols)}
+		// The smallest window, so that a service that does not read is felt.
+		server := &http.Server{Handler: mux, Protocols: new(http.Protocols), HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: 64 << 10}}
 		server.Protocols.SetUnencryptedHTTP2(true)
 		go func() { _ = server.Serve(network) }()
 		transport := NewTransport(&http.Transport{DialContext: network.dial})
@@ -67,6 +68,81 @@ func inBubble(t *testing.T, play func(*session) error, test func(*testing.T, *be
 		transport.CloseIdleConnections()
 		_ = server.Close()
 		synctest.Wait()
+	})
+}
+
+const bigBlob = 20 << 10
+
+// askMuch asks for fifty blobs without reading any answer.
+func (s *session) askMuch() error {
+	key := make([]byte, 32)
+	if err := s.setBlob(1, key, make([]byte, bigBlob)); err != nil {
+		return err
+	}
+	for id := range uint32(50) {
+		if err := s.getBlob(id+2, key); err != nil {
+			return err
+		}
+	}
+	return s.say("while you write ")
+}
+
+// Reading goes on while writing is blocked, and what was asked for comes in
+// order, each once, with no sign of life in front of it.
+func TestR12_BlockedWritesHoldNothingElseUp(t *testing.T) {
+	inBubble(t, func(s *session) error {
+		if err := s.askMuch(); err != nil {
+			return err
+		}
+		time.Sleep(4 * time.Second) // a heartbeat is not far
+		for want := uint32(1); want <= 51; want++ {
+			m, err := s.stream.Receive()
+			if err != nil {
+				return err
+			}
+			kv := m.GetKvClientMessage()
+			if kv.GetId() != want || want > 1 && len(kv.GetGetBlobResult().GetBlobData()) != bigBlob {
+				return failure(3)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if m, err := s.stream.Receive(); err != nil || m.GetClientHeartbeat() == nil {
+			return failure(3)
+		}
+		return plainTurn("and read")(s)
+	}, func(t *testing.T, b *bench) {
+		b.service.deaf = true
+		began := time.Now()
+		for e, err := range b.Chat(t.Context(), words("Hi")) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d, ok := e.(chat.TextDelta); ok && d.Text == "while you write " && time.Since(began) > time.Second {
+				t.Errorf("the text came after %v", time.Since(began))
+			}
+		}
+	})
+}
+
+// A service that never reads is left after five seconds, and not asked again.
+func TestR12_ServiceThatNeverReads(t *testing.T) {
+	inBubble(t, func(s *session) error {
+		if err := s.askMuch(); err != nil {
+			return err
+		}
+		time.Sleep(time.Hour)
+		return nil
+	}, func(t *testing.T, b *bench) {
+		b.service.deaf = true
+		began := time.Now()
+		a := collect(b.Chat(t.Context(), words("Hi")))
+		if took := time.Since(began); a.err == nil || a.err.Kind != chat.Timeout || took < 5*time.Second || took > 6*time.Second {
+			t.Errorf("got %+v after %v", a, took)
+		}
+		if n := len(b.service.seen()); n != 1 {
+			t.Errorf("%d runs", n)
+		}
+		time.Sleep(2 * time.Hour)
 	})
 }
 
@@ -97,7 +173,7 @@ func TestSilenceAndStandstill(t *testing.T) {
 					t.Errorf("got %+v", a)
 				}
 				took := time.Since(began)
-				if n := len(b.service.seen()); n != maxRuns || took < 360*time.Second || took > 390*time.Second {
+				if n := len(b.service.seen()); n != maxRuns || took < 360*time.Second || took > 400*time.Second {
 					t.Errorf("%d runs within %v, want %d of two minutes", n, took, maxRuns)
 				}
 			})

@@ -24,6 +24,7 @@ import (
 type service struct {
 	pb.UnimplementedAgentServiceHandler
 	play func(s *session) error
+	deaf bool // play reads by itself
 
 	live, runs atomic.Int64
 	mu         sync.Mutex
@@ -58,7 +59,9 @@ func (v *service) Run(ctx context.Context, stream *connect.BidiStream[pb.AgentCl
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	s := &session{ctx: ctx, service: v, n: n, request: first.GetRunRequest(), stream: stream, in: make(chan *pb.AgentClientMessage, 4096)}
-	go s.listen(stop)
+	if !v.deaf {
+		go s.listen(stop)
+	}
 	return v.play(s)
 }
 

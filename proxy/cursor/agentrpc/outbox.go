@@ -108,8 +108,6 @@ func (o *outbox) waiting() bool {
 // run writes until the end, a failed write or the end of ctx.
 func (o *outbox) run(ctx context.Context) {
 	defer close(o.done)
-	// Also when ctx ends: while the transport waits for more to send, it does
-	// not look at the context (net/http of Go 1.26).
 	defer func() { _ = o.close() }()
 	beat := time.NewTicker(o.times.heartbeat)
 	defer beat.Stop()

@@ -20,7 +20,7 @@ type run struct {
 	conv   *conversation // with its blobs, for whoever reads
 	key    string        // begins the ids of the run's calls
 	ctx    context.Context
-	stop   context.CancelFunc
+	stop   func() // resets the stream
 	stream *duplex
 	tap    *tap
 	out    *outbox

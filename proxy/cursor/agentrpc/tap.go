@@ -25,7 +25,7 @@ type tap struct {
 	// Set before the answer is handed over, or while its reader reads.
 	failed   error    // there is no answer
 	refused  *refusal // the answer is no stream
-	response *http.Response
+	response atomic.Pointer[http.Response]
 	frames   frameScanner
 	ended    bool // the last envelope was announced by onEnd
 }
@@ -52,9 +52,21 @@ func (t *tap) Do(req *http.Request) (*http.Response, error) {
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxBody))
 		t.refused = parseStatus(resp.StatusCode, resp.Header, body)
 	}
-	t.response = resp
 	resp.Body = &tappedBody{tap: t, body: resp.Body, buffer: bufio.NewReaderSize(rawBody{t, resp.Body}, readBuffer)}
+	t.response.Store(resp)
+	if req.Context().Err() != nil {
+		t.abort()
+	}
 	return resp, nil
+}
+
+// abort resets the stream, after its context has ended. The context alone would
+// not do: while the transport waits to write, for our next message or for room
+// at the other end, it does not look at it (net/http of Go 1.26).
+func (t *tap) abort() {
+	if resp := t.response.Load(); resp != nil {
+		_ = resp.Body.Close()
+	}
 }
 
 func (t *tap) hear() { t.heard.Store(int64(time.Since(t.started))) }
@@ -70,9 +82,9 @@ func (t *tap) outcome(err error) *fault {
 		return unreachable(t.failed)
 	case t.refused != nil:
 		return t.refused.classify()
-	case t.response == nil:
+	case t.response.Load() == nil:
 		return unreachable(err)
-	case t.response.ProtoMajor < 2:
+	case t.response.Load().ProtoMajor < 2:
 		return (&refusal{status: 464}).classify()
 	}
 	if payload, whole := t.frames.endStream(); whole {
@@ -81,7 +93,7 @@ func (t *tap) outcome(err error) *fault {
 		}
 		return nil
 	}
-	if r := parseTrailer(t.response.Trailer); r != nil {
+	if r := parseTrailer(t.response.Load().Trailer); r != nil {
 		return r.classify()
 	}
 	return brokenOff(err)
