@@ -127,8 +127,11 @@ func (r *Run) live() {
 
 	r.lastBeat = r.sim.clock()
 	select {
-	case <-r.opened:
-	case <-r.ctx.Done():
+	case <-r.opened: // also when the client leaves
+	case <-r.sim.ctx.Done():
+		return
+	}
+	if r.request == nil && r.bad == nil {
 		return
 	}
 	if r.bad == nil {

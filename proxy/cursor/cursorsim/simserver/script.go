@@ -215,7 +215,8 @@ func End(c Counters) Step {
 	return func(r *Run) error { return r.end(c) }
 }
 
-// Fail ends the run with an error; see Failure.
+// Fail ends the run with an error in its last envelope; see Failure. An error
+// with an HTTP status comes before any run: Inject a fault for RunPath.
 func Fail(err error) Step {
 	return func(*Run) error { return err }
 }

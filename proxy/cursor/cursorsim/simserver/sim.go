@@ -1,16 +1,19 @@
 // Package simserver is Cursor's side of the wire, simulated: the login page
 // and its poll, tokens and their renewal, GetServerConfig, models, plan and
-// usage, over real TLS and HTTP/2 on the loopback interface. A program reaches
+// usage, and runs of the agent service, over real TLS and HTTP/2 on the
+// loopback interface. A program reaches
 // it through a CONNECT proxy and a certificate authority of its own, so that
 // nothing in the program need know that it is being tested. It checks every
 // call against what Cursor's clients are known to send and can be told to
 // answer wrongly.
 //
+// Runs follow scripts of a test, or Demo: see Script, Step, Violations, Runs.
+//
 // It gives no real answer, holds no real account and talks to no other
 // machine. It knows nothing of the code under test.
 //
-// A Sim owns its goroutines: those of its listeners and connections, and one
-// per call being answered. Close ends them and waits.
+// A Sim owns its goroutines: those of its listeners and connections, one per
+// call being answered, and four more per run. Close ends them and waits.
 package simserver
 
 import (
