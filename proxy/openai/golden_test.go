@@ -37,7 +37,7 @@ func post(h *Handler, body string) *httptest.ResponseRecorder {
 	return w
 }
 
-var randomID = regexp.MustCompile(`chatcmpl-[A-Z2-7]{26}`)
+var randomID = regexp.MustCompile(`(chatcmpl-|resp_|rs_|msg_|fc_|ctc_)[A-Z2-7]{26}`)
 
 // checkGolden compares what a client sees with testdata/NAME.golden.
 func checkGolden(t *testing.T, name string, w *httptest.ResponseRecorder) {
@@ -49,7 +49,7 @@ func checkGolden(t *testing.T, name string, w *httptest.ResponseRecorder) {
 			fmt.Fprintf(&got, "%s: %s\n", header, v)
 		}
 	}
-	fmt.Fprintf(&got, "\n%s", randomID.ReplaceAll(w.Body.Bytes(), []byte("chatcmpl-ID")))
+	fmt.Fprintf(&got, "\n%s", randomID.ReplaceAll(w.Body.Bytes(), []byte("${1}ID")))
 	if body := w.Body.Bytes(); len(body) > 0 && body[len(body)-1] != '\n' {
 		got.WriteByte('\n')
 	}
