@@ -9,7 +9,6 @@ import (
 	"github.com/gorilla/mux"
 
 	"cursortray/proxy/chat"
-	"cursortray/proxy/openai"
 )
 
 // prefixes are where each route of the API is served: users leave /v1 out, or
@@ -29,9 +28,10 @@ type route struct {
 type access int
 
 const (
-	open  access = iota // no key, because it tells nothing
-	keyed               // the key
-	model               // the key, a slot, and a JSON body within the limits
+	open    access = iota // no key, because it tells nothing
+	keyed                 // the key
+	counted               // the key, a slot for counting, and a JSON body within the limits
+	model                 // the key, a slot, and a JSON body within the limits
 )
 
 func (s *Server) routes() http.Handler {
@@ -44,6 +44,8 @@ func (s *Server) routes() http.Handler {
 		add(prefix+"/chat/completions", "/v1/chat/completions", model, http.MethodPost, s.chat.ChatCompletions)
 		router.Handle(prefix+"/responses", http.HandlerFunc(refuseUpgrade)).HeadersRegexp("Upgrade", "(?i)websocket")
 		add(prefix+"/responses", "/v1/responses", model, http.MethodPost, s.chat.Responses)
+		add(prefix+"/messages", "/v1/messages", model, http.MethodPost, s.messages.Messages)
+		add(prefix+"/messages/count_tokens", "/v1/messages/count_tokens", counted, http.MethodPost, s.messages.CountTokens)
 		add(prefix+"/models", "/v1/models", keyed, http.MethodGet, s.chat.Models)
 		// Ids may hold slashes, so the id is the rest of the path.
 		add(prefix+"/models/{id:.+}", "/v1/models/{id}", keyed, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
@@ -79,11 +81,14 @@ func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if rt.access != open && !rt.server.authorized(w, r) {
 		return
 	}
-	if rt.access == model {
-		rt.server.runModel(w, r, handler)
-		return
+	switch rt.access {
+	case model:
+		rt.server.withBody(&rt.server.slots, w, r, handler)
+	case counted:
+		rt.server.withBody(&rt.server.counts, w, r, handler)
+	default:
+		handler(w, r)
 	}
-	handler(w, r)
 }
 
 // allow lists the methods of the route for the Allow header.
@@ -99,14 +104,14 @@ func (rt *route) allow() string {
 	return strings.Join(methods, ", ")
 }
 
-// runModel runs a request for a model within the limits. The slot is taken
+// withBody runs a request with a body within the limits. The slot is taken
 // before the body is read, so that bodies cannot fill the memory.
-func (s *Server) runModel(w http.ResponseWriter, r *http.Request, handler http.HandlerFunc) {
-	if !s.slots.enter() {
+func (s *Server) withBody(slots *slots, w http.ResponseWriter, r *http.Request, handler http.HandlerFunc) {
+	if !slots.enter() {
 		fail(w, r, chat.Errorf(chat.Overloaded, "%d requests are running already; try again when one has ended", s.cfg.MaxStreams))
 		return
 	}
-	defer s.slots.leave()
+	defer slots.leave()
 	if !isJSON(r.Header) {
 		refuse(w, r, http.StatusUnsupportedMediaType, "unsupported_media_type", "the body must be uncompressed JSON with Content-Type: application/json")
 		return
@@ -164,16 +169,4 @@ func notFound(w http.ResponseWriter, r *http.Request) {
 		path = path[:limit] + "..."
 	}
 	refuse(w, r, http.StatusNotFound, "route_not_found", "this proxy does not serve "+r.Method+" "+path)
-}
-
-// refuse turns a request away in the dialect of its route.
-func refuse(w http.ResponseWriter, r *http.Request, status int, code, message string) {
-	recordOf(r).outcome = code
-	openai.Refuse(w, r, status, code, message)
-}
-
-// fail answers with an error in the dialect of the route.
-func fail(w http.ResponseWriter, r *http.Request, err *chat.Error) {
-	recordOf(r).failed(err)
-	openai.WriteError(w, r, err)
 }

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"cursortray/proxy/anthropic"
 	"cursortray/proxy/chat"
 	"cursortray/proxy/openai"
 	"cursortray/proxy/turn"
@@ -67,9 +68,12 @@ type Server struct {
 	cfg     Config
 	log     *slog.Logger
 	guard   guard
-	slots   slots
-	chat    *openai.Handler
+	slots   slots // for requests for a model
+	counts  slots // for counts of tokens, which run here
 	handler http.Handler
+
+	chat     *openai.Handler
+	messages *anthropic.Handler
 
 	served   atomic.Bool
 	stopping atomic.Bool // new requests are turned away
@@ -106,9 +110,9 @@ func New(cfg Config) *Server {
 	}
 	s.slots = slots{free: s.cfg.MaxStreams, changed: cfg.Activity}
 	s.guard = newGuard(cfg.Hosts, cfg.Origins, s.log)
-	s.chat = openai.New(turn.Config{
-		Backend: cfg.Backend, KeepAlive: s.cfg.KeepAlive, Logger: s.log, Done: noteOutcome,
-	})
+	s.counts = slots{free: s.cfg.MaxStreams}
+	turns := turn.Config{Backend: cfg.Backend, KeepAlive: s.cfg.KeepAlive, Logger: s.log, Done: noteOutcome}
+	s.chat, s.messages = openai.New(turns), anthropic.New(turns)
 	s.handler = s.recorded(s.guarded(s.routes()))
 	return s
 }
