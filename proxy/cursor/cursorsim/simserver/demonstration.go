@@ -24,11 +24,13 @@ const (
 //
 //	d, err := simserver.Demonstrate(ctx, logger)
 //	defer d.Close()
-//	account := cursor.NewAccount(cursor.Config{HTTP: &http.Client{Transport: d.Transport}, Store: a store that holds d.Tokens, ...})
-//	agent := agentrpc.New(agentrpc.Config{Base: d.Transport, ...})
+//	account, err := cursor.NewAccount(cursor.AccountConfig{Config: cursor.Config{Client: &http.Client{Transport: d.Transport}, ...}, ...})
+//	err = account.LoginWithKey(ctx, simserver.DefaultKey)
+//	runs := agentrpc.NewTransport(d.Transport) // to be wrapped in a cursor.Transport
 //
-// To show the login too, leave the tokens out and give d.Confirm the login's
-// link where the program would open a browser.
+// A login through the browser is shown by giving the link to d.Confirm where
+// the program would open one. A program that reads Tokens from a store of its
+// own finds them in Tokens.
 type Demonstration struct {
 	*Sim
 	Tokens Tokens

@@ -11,6 +11,7 @@ import (
 
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"cursortray/proxy/cursor/cursorpb"
@@ -287,15 +288,19 @@ func (t *turn) heartbeat() {
 	t.send(&cursorpb.AgentClientMessage{Message: &cursorpb.AgentClientMessage_ClientHeartbeat{ClientHeartbeat: &cursorpb.ClientHeartbeat{}}})
 }
 
-// refusal answers a query in the field of its number; a few kinds are enough.
+// refusal answers a query in the field of its number.
 func refusal(q *cursorpb.InteractionQuery) *cursorpb.AgentClientMessage {
 	m := &cursorpb.InteractionResponse{Id: q.GetId()}
-	switch number := queryNumber(q.ProtoReflect(), "query"); number {
-	case 2:
-		m.Result = &cursorpb.InteractionResponse_WebSearchRequestResponse{WebSearchRequestResponse: &cursorpb.WebSearchRequestResponse{
-			Result: &cursorpb.WebSearchRequestResponse_Rejected{Rejected: &cursorpb.WebSearchRequestResponseRejected{Reason: "not available"}},
-		}}
-	default:
+	number := queryNumber(q.ProtoReflect(), "query")
+	if field := m.ProtoReflect().Descriptor().Fields().ByNumber(number); field != nil {
+		answer := m.ProtoReflect().Mutable(field).Message()
+		for _, name := range []protoreflect.Name{"rejected", "failure", "success", "result"} {
+			if no := answer.Descriptor().Fields().ByName(name); no != nil && no.Message() != nil {
+				answer.Mutable(no)
+				break
+			}
+		}
+	} else {
 		cursorpb.AddEmptyField(m, int32(number))
 	}
 	return &cursorpb.AgentClientMessage{Message: &cursorpb.AgentClientMessage_InteractionResponse{InteractionResponse: m}}
