@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/pkg/browser"
 
@@ -110,21 +111,51 @@ func newHTTPClient(env func(string) string) (*http.Client, error) {
 		return nil, errors.New("the HTTP transport is not Go's own")
 	}
 	transport = transport.Clone()
-	if file := env("SSL_CERT_FILE"); file != "" {
-		pem, err := os.ReadFile(file)
-		if err != nil {
-			return nil, fmt.Errorf("SSL_CERT_FILE: %w", err)
-		}
-		roots, err := x509.SystemCertPool()
-		if err != nil {
-			roots = x509.NewCertPool()
-		}
-		if !roots.AppendCertsFromPEM(pem) {
-			return nil, errors.New("SSL_CERT_FILE: there is no certificate in the file")
-		}
-		transport.TLSClientConfig = &tls.Config{RootCAs: roots}
+	file := env("SSL_CERT_FILE")
+	if file == "" {
+		return &http.Client{Transport: transport}, nil
 	}
-	return &http.Client{Transport: transport}, nil
+	return &http.Client{Transport: &lateRoots{transport, sync.OnceValue(func() error {
+		roots, err := rootsWith(file)
+		if err == nil {
+			transport.TLSClientConfig = &tls.Config{RootCAs: roots}
+		}
+		return err
+	})}}, nil
+}
+
+// lateRoots is a transport that reads certificates at its first call: that
+// takes longer than all the rest of a start, and many starts call nobody.
+type lateRoots struct {
+	*http.Transport
+	ready func() error
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *lateRoots) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := t.ready(); err != nil {
+		if req.Body != nil {
+			req.Body.Close()
+		}
+		return nil, err
+	}
+	return t.Transport.RoundTrip(req)
+}
+
+// rootsWith returns the system's certificates and those in the file.
+func rootsWith(file string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("SSL_CERT_FILE: %w", err)
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, errors.New("SSL_CERT_FILE: there is no certificate in the file")
+	}
+	return roots, nil
 }
 
 // cliBuilds is the folder in which the installer of Cursor's CLI keeps its
