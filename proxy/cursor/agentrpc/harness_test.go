@@ -243,7 +243,7 @@ func quick() timing {
 
 // newBench starts a service that plays a script in every run, and a Backend for
 // it, over TLS and HTTP/2.
-func newBench(t *testing.T, play func(s *session) error, change ...func(*Config, *timing)) *bench {
+func newBench(t testing.TB, play func(s *session) error, change ...func(*Config, *timing)) *bench {
 	t.Helper()
 	v := &service{play: play}
 	path, handler := pb.NewAgentServiceHandler(v, connect.WithCodec(pb.Codec{}))

@@ -15,7 +15,8 @@ type outbox struct {
 	send    func(*cursorpb.AgentClientMessage) error
 	close   func() error         // ends the client's half of the stream
 	pending func() []pendingExec // work that wants signs of life
-	stalled func()               // a write took too long
+	taken   func() time.Duration // since some of it was taken
+	stalled func()               // a write does not get on
 	tick    func()               // called with each heartbeat
 	times   timing
 
@@ -113,14 +114,12 @@ func (o *outbox) run(ctx context.Context) {
 	defer beat.Stop()
 	work := time.NewTimer(o.times.execHeartbeat)
 	defer work.Stop()
-	stall := time.AfterFunc(o.times.connect, o.stalled)
-	defer stall.Stop()
-	limit := o.times.connect // the first write waits for the connection
+	stall := newStall(o)
+	defer stall.stop()
 	write := func(m *cursorpb.AgentClientMessage) bool {
-		stall.Reset(limit)
+		stall.start()
 		err := o.send(m)
-		stall.Stop()
-		limit = o.times.write
+		stall.stop()
 		return err == nil
 	}
 	due := false // a heartbeat

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +19,7 @@ type paper struct {
 	lines []string
 	block chan struct{} // writes wait for it, if it is there
 	open  []pendingExec
+	taken atomic.Int64 // when, since start
 	dead  bool
 	ended bool
 }
@@ -47,7 +49,7 @@ func (p *paper) send(m *pb.AgentClientMessage) error {
 func startOutbox(p *paper, stalled func()) (*outbox, func()) {
 	p.start = time.Now()
 	o := newOutbox(&outbox{send: p.send, close: func() error { p.ended = true; return nil }, pending: func() []pendingExec { return p.open },
-		stalled: stalled, tick: func() {}, times: defaultTiming()})
+		stalled: stalled, tick: func() {}, taken: func() time.Duration { return time.Since(p.start) - time.Duration(p.taken.Load()) }, times: defaultTiming()})
 	ctx, stop := context.WithCancel(context.Background())
 	go o.run(ctx)
 	return o, func() { stop(); <-o.done }
@@ -107,6 +109,23 @@ func TestOutboxSaysThatNobodyReads(t *testing.T) {
 		if after != 5*time.Second {
 			t.Errorf("after %v, want 5s", after)
 		}
+	})
+}
+
+// A slow line is no stall.
+func TestOutboxBearsASlowLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &paper{block: make(chan struct{})}
+		o, stop := startOutbox(p, func() { t.Error("taken for a stall") })
+		o.put(t.Context(), kvReply(1))
+		for range 30 {
+			time.Sleep(4 * time.Second)
+			synctest.Wait()
+			p.taken.Store(int64(time.Since(p.start)))
+		}
+		close(p.block)
+		synctest.Wait()
+		stop()
 	})
 }
 

@@ -5,6 +5,7 @@ import "cursortray/proxy/chat"
 // recover decides what is to be done about a run that failed, or could not be
 // opened (r is nil then). It returns nil if the next run is prepared.
 func (t *turn) recover(r *run, f *fault) *fault {
+	t.log(f)
 	if t.gone || t.conv == nil {
 		return f
 	}
@@ -24,6 +25,13 @@ func (t *turn) recover(r *run, f *fault) *fault {
 		return f
 	}
 	return t.pause(f)
+}
+
+// log tells the cause, which has no words of the conversation in it.
+func (t *turn) log(f *fault) {
+	if f.err.Kind != chat.Canceled && f.err.Kind != chat.ShuttingDown {
+		t.b.cfg.Logger.Warn("a run of the agent failed", "kind", f.err.Kind, "cause", f.err.Err, "runs", t.budget.runs)
+	}
 }
 
 // abandon puts back a conversation that no run was opened for.

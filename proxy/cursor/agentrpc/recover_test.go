@@ -2,8 +2,10 @@ package agentrpc
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"testing"
 	"time"
@@ -125,7 +127,27 @@ func TestLongRetryInfoIsPassedOn(t *testing.T) {
 	}
 }
 
-func TestPlainHTTP2OnlyAndUnreachable(t *testing.T) {
+// Something in between that cannot speak HTTP/2 is named as the cause.
+func TestServerWithoutHTTP2(t *testing.T) {
+	b := newBench(t, plainTurn("x"))
+	old := httptest.NewTLSServer(http.NotFoundHandler())
+	defer old.Close()
+	b.host.origin = old.URL
+	b.cfg.Transport = NewTransport(&http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}})
+	if a := b.ask(t, words("Hi")); a.err == nil || a.err.Code != CodeHTTP2 {
+		t.Errorf("got %v: %v", a.err, errors.Unwrap(a.err))
+	}
+}
+
+func TestUntrustedCertificate(t *testing.T) {
+	b := newBench(t, plainTurn("x"))
+	b.cfg.Transport = NewTransport(&http.Transport{})
+	if a := b.ask(t, words("Hi")); a.err == nil || a.err.Code != "certificate_untrusted" || b.service.live.Load() != 0 {
+		t.Errorf("got %v", a.err)
+	}
+}
+
+func TestUnreachable(t *testing.T) {
 	b := newBench(t, plainTurn("x"))
 	b.host.origin = "https://127.0.0.1:1"
 	if a := b.ask(t, words("Hi")); a.err == nil || a.err.Kind != chat.BadGateway || a.err.Code != "cursor_unreachable" {

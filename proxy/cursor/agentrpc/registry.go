@@ -20,7 +20,10 @@ type registry struct {
 	past   []*outcome // of requests that brought results, oldest first
 }
 
-const maxPast = 1024
+const (
+	maxPast      = 1024
+	maxPastBytes = 16 << 20
+)
 
 func newRegistry(limit int, times timing) *registry {
 	return &registry{max: limit, times: times, calls: make(map[string]*toolCall)}
@@ -172,8 +175,14 @@ func (c *toolCall) isHanded() bool {
 
 // expire forgets outcomes that are too old or too many. It needs g.mu.
 func (g *registry) expire(now time.Time) {
+	slices.Reverse(g.past) // newest first
+	number, total := 0, 0
 	g.past = slices.DeleteFunc(g.past, func(o *outcome) bool {
-		old := len(g.past) > maxPast && o == g.past[0] || o.isOver() && (!o.isGood() || now.Sub(o.begun) > g.times.remember)
+		if !o.isOver() {
+			return false
+		}
+		number, total = number+1, total+o.bytes
+		old := !o.isGood() || number > maxPast || total > maxPastBytes || now.Sub(o.begun) > g.times.remember
 		if old {
 			for _, id := range o.ids {
 				delete(g.calls, id)
@@ -181,6 +190,7 @@ func (g *registry) expire(now time.Time) {
 		}
 		return old
 	})
+	slices.Reverse(g.past)
 }
 
 // close gives up all runs and refuses new ones. It returns those that are

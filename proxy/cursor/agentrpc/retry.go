@@ -38,7 +38,7 @@ func (b *budget) wait(ctx context.Context, asked time.Duration) bool {
 	pause := asked
 	if asked == 0 {
 		// All of it is random, so that many clients do not come back at once.
-		pause = rand.N(min(b.times.pause<<(b.runs-1), b.times.maxPause)) + 1
+		pause = rand.N(min(b.times.pause<<max(b.runs-1, 0), b.times.maxPause)) + 1
 	}
 	if pause > b.times.maxWait {
 		return false

@@ -19,7 +19,12 @@ func (r *run) settle(settled chan struct{}, rebuilt bool) {
 	half.Stop()
 	late.Stop()
 	c := r.conv
+	missing, size := c.blobs.missing, c.size()
 	c.commit(r.checkpoint)
+	if c.state == nil && len(r.checkpoint) > 0 {
+		r.b.cfg.Logger.Warn("the state of a conversation is not whole, or too large; its next turn sends the history",
+			"missing", missing, "bytes", size)
+	}
 	c.turns++
 	if r.window.Known {
 		c.window = r.window

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -20,6 +19,7 @@ type tap struct {
 	transport http.RoundTripper
 	started   time.Time
 	heard     atomic.Int64 // when bytes came last, since started
+	took      atomic.Int64 // when the transport took something of ours last, since started
 	onEnd     func()       // called once the last envelope is there
 
 	// Set before the answer is handed over, or while its reader reads.
@@ -41,6 +41,7 @@ var errFrameTooLarge = errors.New("an envelope above 64 MiB")
 
 // Do makes the call. It bypasses http.Client, which would follow redirects.
 func (t *tap) Do(req *http.Request) (*http.Response, error) {
+	req.Body = &takenBody{req.Body, t}
 	resp, err := t.transport.RoundTrip(req)
 	if err != nil {
 		t.failed = err
@@ -118,6 +119,9 @@ type rawBody struct {
 }
 
 func (b rawBody) Read(p []byte) (int, error) {
+	if b.tap.frames.done {
+		return 0, io.EOF // whatever the server does now
+	}
 	n, err := b.body.Read(p)
 	if n == 0 {
 		return n, err
@@ -128,10 +132,23 @@ func (b rawBody) Read(p []byte) (int, error) {
 	}
 	if b.tap.frames.done && !b.tap.ended {
 		b.tap.ended = true
-		// Some servers wait for our end before they close, and connect waits
-		// for theirs.
 		b.tap.onEnd()
 	}
+	return n, err
+}
+
+// taken returns how long the transport has taken nothing.
+func (t *tap) taken() time.Duration { return time.Since(t.started) - time.Duration(t.took.Load()) }
+
+// takenBody sees what the transport takes of what we send.
+type takenBody struct {
+	io.ReadCloser
+	tap *tap
+}
+
+func (b *takenBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.tap.took.Store(int64(time.Since(b.tap.started)))
 	return n, err
 }
 
@@ -187,9 +204,4 @@ func (s *frameScanner) endStream() (payload []byte, whole bool) {
 	}
 	payload, _ = io.ReadAll(io.LimitReader(z, maxEndStream))
 	return payload, true
-}
-
-// isContextEnd tells whether err comes from a context that ended.
-func isContextEnd(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

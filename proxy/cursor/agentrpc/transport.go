@@ -2,6 +2,7 @@ package agentrpc
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"time"
 
@@ -18,7 +19,10 @@ func NewTransport(base *http.Transport) *http.Transport {
 	t := base.Clone()
 	t.Protocols = new(http.Protocols)
 	t.Protocols.SetHTTP2(true)
-	t.TLSHandshakeTimeout = 15 * time.Second
+	if t.DialContext == nil {
+		t.DialContext = (&net.Dialer{Timeout: connectLimit}).DialContext
+	}
+	t.TLSHandshakeTimeout = connectLimit
 	t.HTTP2 = &http.HTTP2Config{
 		// A run has signs of life every five seconds, so only an idle or dead
 		// connection is asked.
@@ -30,6 +34,8 @@ func NewTransport(base *http.Transport) *http.Transport {
 	}
 	return t
 }
+
+const connectLimit = 15 * time.Second
 
 // duplex is the call of one run.
 type duplex = connect.BidiStreamForClient[cursorpb.AgentClientMessage, cursorpb.AgentServerMessage]
