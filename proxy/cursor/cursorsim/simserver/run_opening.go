@@ -166,7 +166,9 @@ func (r *Run) checkTools(where string, tools []*cursorpb.McpToolDefinition) *Run
 		}
 		if word := choiceIn(&schema); word != "" {
 			r.violate("schema", where+": the schema of "+quote(tool.GetName())+" has "+word)
-			refused = Failures()["bare exhausted"]
+			if word != "$schema" { // which no refusal is known of
+				refused = Failures()["bare exhausted"]
+			}
 		}
 	}
 	return refused
