@@ -2,7 +2,9 @@ package proxy
 
 import (
 	"log/slog"
+	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 )
 
@@ -84,10 +86,26 @@ func (g guard) originAllowed(origin string) bool {
 	return false
 }
 
+// hostIsOwn tells whether the Host header is the very address that the
+// connection came in on. A name that resolves to it is another matter, and the
+// only one that a page can bring about.
+func hostIsOwn(r *http.Request) bool {
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if local == nil {
+		return false
+	}
+	own, err := netip.ParseAddrPort(local.String())
+	if err != nil {
+		return false
+	}
+	named, err := netip.ParseAddr(strings.Trim(withoutPort(r.Host), "[]"))
+	return err == nil && named == own.Addr().Unmap()
+}
+
 // check returns why a request is refused, "" if it is not. The code is for the
 // client, the message for its user.
 func (g guard) check(r *http.Request) (code, message string) {
-	if !g.hostAllowed(r.Host) {
+	if !g.hostAllowed(r.Host) && !hostIsOwn(r) {
 		return "forbidden_host", "this Host is not allowed; use 127.0.0.1 or localhost, or add the name to the setting allowed_hosts"
 	}
 	if origins := r.Header.Values("Origin"); len(origins) > 0 {

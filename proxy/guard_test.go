@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -229,4 +231,29 @@ func FuzzHost(f *testing.F) {
 		}
 		t.Errorf("%q is allowed", host)
 	})
+}
+
+// An address that the user chose is a name for the proxy like 127.0.0.1; that
+// address as the Host of a connection to another one is not.
+func TestSE1_TheAddressOfTheConnection(t *testing.T) {
+	g := newGuard(nil, nil, slog.New(slog.DiscardHandler))
+	for _, tt := range []struct {
+		local, host string
+		allowed     bool
+	}{
+		{"192.0.2.7:8765", "192.0.2.7:8765", true},
+		{"192.0.2.7:8765", "192.0.2.7", true},
+		{"192.0.2.7:8765", "192.0.2.8:8765", false},
+		{"192.0.2.7:8765", "192.0.2.7.evil.example", false},
+		{"[::ffff:192.0.2.7]:8765", "192.0.2.7:8765", true},
+		{"[2001:db8::7]:8765", "[2001:db8::7]:8765", true},
+		{"[2001:db8::7]:8765", "[2001:db8::8]:8765", false},
+	} {
+		local := net.TCPAddrFromAddrPort(netip.MustParseAddrPort(tt.local))
+		ctx := context.WithValue(t.Context(), http.LocalAddrContextKey, net.Addr(local))
+		r := (&http.Request{Host: tt.host, Header: http.Header{}}).WithContext(ctx)
+		if code, _ := g.check(r); (code == "") != tt.allowed {
+			t.Errorf("Host %s on a connection to %s: code %q, allowed should be %v", tt.host, tt.local, code, tt.allowed)
+		}
+	}
 }
