@@ -134,15 +134,23 @@ func (k *Keys) fetch(ctx context.Context) (key string, stored bool, err *chat.Er
 		return "", false, unreadable(setErr)
 	}
 	if k.cfg.Store.Kind() == "memory" {
-		k.cfg.Logger.Warn(howToKeep)
+		k.cfg.Logger.Warn(k.howToKeep())
 	}
 	return key, true, nil
 }
 
-const howToKeep = "the local key is a new one in each run; set CURSORTRAY_API_KEY or CURSORTRAY_TOKEN_STORE=file to keep it"
+// howToKeep says that the key is lost when this process ends, and the remedies
+// that are not in force already.
+func (k *Keys) howToKeep() string {
+	const lost = "the local key is a new one in each run; "
+	if k.cfg.Store.Kind() == "file" {
+		return lost + "make the folder of the file store writable, or set CURSORTRAY_API_KEY to keep one"
+	}
+	return lost + "set CURSORTRAY_API_KEY or CURSORTRAY_TOKEN_STORE=file to keep it"
+}
 
 func (k *Keys) forThisRun(err error) string {
-	k.cfg.Logger.Warn(howToKeep, "reason", err)
+	k.cfg.Logger.Warn(k.howToKeep(), "reason", err)
 	return generate()
 }
 
@@ -175,7 +183,7 @@ func (k *Keys) NewKey(ctx context.Context) (string, error) {
 	case err == nil:
 		k.unstored = false
 	case errors.Is(err, keychain.ErrUnavailable) && k.unstored:
-		k.cfg.Logger.Warn(howToKeep, "reason", err)
+		k.cfg.Logger.Warn(k.howToKeep(), "reason", err)
 	default:
 		return "", unreadable(err)
 	}

@@ -2,6 +2,7 @@ package localkey
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,13 +25,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type store struct {
 	keychain.Store
 	getErr, setErr error
+	kind           string        // "" is "keychain"
 	hang           chan struct{} // Get waits for its end, if set
 	gets           atomic.Int64
 }
 
 func newStore() *store { return &store{Store: keychain.Memory()} }
 
-func (s *store) Kind() string { return "keychain" }
+func (s *store) Kind() string { return cmp.Or(s.kind, "keychain") }
 
 func (s *store) Get(ctx context.Context, name string) ([]byte, error) {
 	s.gets.Add(1)
@@ -147,6 +149,15 @@ func TestNoKeychainMeansAKeyForThisRun(t *testing.T) {
 		if text := log.String(); !strings.Contains(text, "CURSORTRAY_API_KEY") || !strings.Contains(text, "CURSORTRAY_TOKEN_STORE=file") || strings.Contains(text, key) {
 			t.Errorf("%s: the log should say how to keep the key, without it: %s", name, text)
 		}
+	}
+}
+
+// A remedy that is in force already is none.
+func TestAFileStoreThatCannotWriteIsNotItsOwnRemedy(t *testing.T) {
+	k, log := newKeys(t, "", &store{Store: keychain.Memory(), kind: "file", setErr: fmt.Errorf("no space left: %w", keychain.ErrUnavailable)})
+	get(t, k)
+	if text := log.String(); strings.Contains(text, "TOKEN_STORE") || !strings.Contains(text, "writable") || !strings.Contains(text, "no space left") {
+		t.Errorf("the log should name the folder's fault and another way: %s", text)
 	}
 }
 

@@ -93,7 +93,7 @@ func (p *process) checkKey(ctx context.Context, s *setup) []finding {
 	case err == nil:
 		return []finding{{Name: "key", State: good, Detail: "the local key is in the " + store.Kind() + " store"}}
 	case errors.Is(err, keychain.ErrNotFound):
-		return []finding{{Name: "key", State: good, Detail: "the " + store.Kind() + " store works; the local key is made at the first start"}}
+		return []finding{{Name: "key", State: good, Detail: "the " + store.Kind() + " store answers; the local key is made at the first start"}}
 	case errors.Is(err, keychain.ErrUnavailable):
 		return []finding{{"key", doubt, err.Error() + "; the local key is a new one in each run", remedy}}
 	default:

@@ -52,7 +52,7 @@ func (c *keyCmd) fromStore(ctx context.Context, p *process, s *setup) (string, e
 	}
 	key, err := get(ctx)
 	if err == nil && keys.ForThisRun() {
-		return "", errors.New("there is no running instance, and no keychain that could keep a key for the next one")
+		return "", errors.New("there is no running instance, and no store that could keep a key for the next one; cursortray doctor says more")
 	}
 	return key, err
 }
