@@ -36,7 +36,7 @@ build: ## Build bin/cursortray for this machine
 	@$(GOBUILD) -o $(BIN) ./app/cmd/cursortray
 
 .PHONY: test
-test: deps-check ## All that must hold before a change lands; CI runs this
+test: deps-ready ## All that must hold before a change lands; CI runs this
 	@for part in check e2e cross package-test; do \
 	  SECONDS=0; $(MAKE) $$part; echo "make test: $$part passed in $$SECONDS s"; \
 	done
@@ -101,9 +101,9 @@ icons: ## Draw the icons in assets again
 deps: ## Install the Debian packages that `make test` uses (as root)
 	.ci/deps install
 
-.PHONY: deps-check
-deps-check:
-	@.ci/deps check
+.PHONY: deps-ready
+deps-ready:
+	@.ci/deps ready
 
 .PHONY: clean
 clean: ## Remove what was built
