@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -27,6 +28,7 @@ func agents() []client {
 	return []client{
 		{name: "opencode", configure: configureOpenCode, limit: 2 * time.Minute},
 		{name: "pi", configure: configurePi, limit: time.Minute},
+		{name: "codex", configure: configureCodex, limit: time.Minute},
 	}
 }
 
@@ -77,6 +79,33 @@ func configurePi(t *testing.T, install, home, url string, models [2]string) (arg
 		}},
 	}}})
 	return []string{binary(install, "pi"), "--provider", "cursortray", "--model", models[0], "-p"}, []string{"PI_OFFLINE=1"}
+}
+
+// configureCodex sets up the one client that speaks Responses only. It leaves
+// web_search on, a tool that the port must drop.
+func configureCodex(t *testing.T, install, home, url string, models [2]string) (argv, env []string) {
+	dir := filepath.Join(home, ".codex")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, "config.toml"), fmt.Sprintf(`
+model = %q
+model_provider = "cursortray"
+model_context_window = 200000
+check_for_update_on_startup = false
+[model_providers.cursortray]
+name = "cursortray"
+base_url = %q
+wire_api = "responses"
+experimental_bearer_token = %q
+request_max_retries = 1
+stream_max_retries = 1
+[analytics]
+enabled = false
+[feedback]
+enabled = false
+`, models[0], url+"/v1", localKey))
+	return []string{binary(install, "codex"), "exec", "--skip-git-repo-check", "--ephemeral"}, nil
 }
 
 // object is a piece of a client's settings file.

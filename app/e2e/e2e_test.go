@@ -23,7 +23,7 @@ type suite struct {
 func TestRealClients(t *testing.T) {
 	cursortray, agent := buildPrograms(t)
 	s := suite{installs: map[string]string{}, turns: make(chan struct{}, 2)}
-	for _, name := range []string{"sdk", "opencode", "pi"} {
+	for _, name := range []string{"sdk", "opencode", "pi", "codex"} {
 		s.installs[name] = installNPM(t, name)
 	}
 	useAgent := "CURSORTRAY_CURSOR_AGENT=" + agent
@@ -50,7 +50,7 @@ func TestRealClients(t *testing.T) {
 // runAll returns when all clients are done, and none has left a child behind.
 func (s *suite) runAll(t *testing.T, srv *server, structured bool) {
 	t.Run("clients", func(t *testing.T) {
-		for _, script := range []string{"openai.mjs", "ai.mjs"} {
+		for _, script := range []string{"openai.mjs", "responses.mjs", "ai.mjs"} {
 			s.parallel(t, script, func(t *testing.T) { s.runScript(t, srv, script, structured) })
 		}
 		for _, c := range agents() {

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -49,8 +50,10 @@ func record(t *testing.T, target string) *recorder {
 		}
 		req.Body = io.NopCloser(bytes.NewReader(body))
 		status := &statusWriter{ResponseWriter: w}
+		// Codex closes the connection at the last event, which makes the
+		// forwarding panic.
+		defer func() { r.add(req.URL.Path, body, status.code) }()
 		forward.ServeHTTP(status, req)
-		r.add(req.URL.Path, body, status.code)
 	}))
 	t.Cleanup(front.Close)
 	r.url = front.URL
@@ -61,11 +64,19 @@ func (r *recorder) add(path string, body []byte, status int) {
 	var request struct {
 		Tools    []json.RawMessage
 		Messages []struct{ Role string }
+		Input    json.RawMessage // of Responses: a text or items
 	}
+	var items []struct{ Type string }
 	_ = json.Unmarshal(body, &request) // a body that is none counts as empty
+	_ = json.Unmarshal(request.Input, &items)
 	s := seen{path: path, tools: len(request.Tools), status: status}
 	for _, m := range request.Messages {
 		if m.Role == "tool" {
+			s.results++
+		}
+	}
+	for _, item := range items {
+		if strings.HasSuffix(item.Type, "_call_output") {
 			s.results++
 		}
 	}
