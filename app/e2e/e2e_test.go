@@ -39,6 +39,7 @@ func TestRealClients(t *testing.T) {
 		s.runAll(t, cli, false)
 		s.checkRecords(t, cli)
 	})
+	t.Run("codex errors", func(t *testing.T) { s.codexErrors(t, cursortray, useAgent) })
 	t.Run("killed client", func(t *testing.T) {
 		endless := agentsim.Script{Mode: agentsim.Stream, Count: 1 << 30, Size: 32, Interval: 5 * time.Millisecond}
 		cli := serve(t, cursortray, []string{useAgent, endless.Environ()}, "--backend", "cli")

@@ -28,7 +28,7 @@ var (
 	inputPartShape    = wirejson.Shape{Read: []string{"type", "text", "refusal", "image_url"}, Ignored: []string{"detail", "annotations", "logprobs"}}
 	declaredToolShape = wirejson.Shape{
 		Read:    []string{"type", "name", "description", "parameters", "format", "tools"},
-		Ignored: []string{"strict", "defer_loading"},
+		Ignored: []string{"strict", "defer_loading", "external_web_access", "search_context_size", "user_location", "filters"},
 	}
 	toolFormatShape     = wirejson.Shape{Read: []string{"type", "syntax", "definition"}}
 	responseChoiceShape = wirejson.Shape{Read: []string{"type", "name", "namespace", "mode", "tools"}}
