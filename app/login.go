@@ -178,8 +178,11 @@ func (m *machine) openLoginPage() {
 		ctx, cancel := context.WithTimeout(ctx, openTimeout)
 		defer cancel()
 		err := open(ctx, url)
+		if ctx.Err() != nil {
+			err = nil // a program that stays is a browser
+		}
 		return func(m *machine) {
-			if err != nil && ctx.Err() == nil && m.snap.Account.Login.URL == url {
+			if err != nil && m.snap.Account.Login.URL == url {
 				m.app.cfg.Logger.Warn("the browser could not be opened", "error", err)
 				m.notify("The browser did not open: copy the login link instead")
 			}

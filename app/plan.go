@@ -148,6 +148,9 @@ func PlanOf(ctx context.Context, account Plans, fresh bool) (Usage, error) {
 		maxAge = 0
 	}
 	plan, err := account.Plan(ctx, maxAge)
+	if e := chat.AsError(err); e != nil && e.Kind == chat.Canceled && ctx.Err() == nil {
+		plan, err = account.Plan(ctx, maxAge) // somebody has logged in or out during the call
+	}
 	if err != nil && plan.Fetched.IsZero() {
 		return Usage{}, err
 	}
