@@ -44,6 +44,7 @@ var mayImport = map[string][]string{
 	"proxy/openai":          {"proxy/chat", "proxy/turn", "proxy/wirejson"},
 	"proxy/anthropic":       {"proxy/chat", "proxy/turn", "proxy/tokencount", "proxy/wirejson"},
 	"proxy/ledger":          {"proxy/chat"},
+	"proxy/choice":          {"proxy/chat"},
 	"proxy/cursor":          {"proxy/chat", "proxy/cursor/cursorpb"},
 	"proxy/cursor/cursorpb": {},
 	// Writes the generated code of cursorpb; no part of the program.
