@@ -99,6 +99,7 @@ func (f *fakeApp) Do(action app.Action) {
 	case app.Quit:
 		f.quit()
 	}
+	f.browse(action)
 	close(f.changed)
 	f.changed = make(chan struct{})
 }
