@@ -173,6 +173,7 @@ func (b *Backend) notice(text string) {
 // the service made of it counts as not made, unless it had got results and not
 // begun to answer: then the same request can go on from there.
 func (b *Backend) giveBack(r *run) {
+	b.runs.gone(r) // before the next turn has the conversation
 	c := r.conv
 	if r.resumable() {
 		c.commit(r.checkpoint)

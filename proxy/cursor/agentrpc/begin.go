@@ -52,9 +52,7 @@ func (t *turn) choose() *fault {
 		return nil
 	}
 	c, known := t.b.shelf.take(t.req.Messages, t.prints, t.req.Session)
-	if c == nil {
-		c = newConversation(t.req.Session)
-	} else if err := c.wait(t.ctx); err != nil {
+	if err := c.wait(t.ctx); err != nil {
 		t.b.shelf.put(c)
 		return &fault{err: canceled(err)}
 	}

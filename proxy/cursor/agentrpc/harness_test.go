@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -26,9 +28,9 @@ type service struct {
 	play func(s *session) error
 	deaf bool // play reads by itself
 
-	live, runs atomic.Int64
-	mu         sync.Mutex
-	requests   []*pb.AgentRunRequest
+	live     atomic.Int64
+	mu       sync.Mutex
+	requests []*pb.AgentRunRequest
 }
 
 // session is one run, from the service's side.
@@ -251,6 +253,7 @@ func newBench(t testing.TB, play func(s *session) error, change ...func(*Config,
 	mux.Handle(path, handler)
 	server := httptest.NewUnstartedServer(mux)
 	server.EnableHTTP2 = true
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of connections that tests break
 	server.StartTLS()
 	roots := server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 	transport := NewTransport(&http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}})

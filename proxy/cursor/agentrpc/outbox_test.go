@@ -158,12 +158,13 @@ func TestOutboxEndsAfterWhatIsQueued(t *testing.T) {
 		p := &paper{block: make(chan struct{})}
 		o, _ := startOutbox(p, func() {})
 		o.put(t.Context(), kvReply(1), kvReply(2))
+		synctest.Wait() // the first is on its way
 		o.putFirst(cancelAction())
 		o.end()
 		o.put(t.Context(), kvReply(3)) // too late
 		close(p.block)
 		<-o.done
-		if want := []string{"cancel 0s", "kv 1 0s", "kv 2 0s"}; !slices.Equal(p.lines, want) || !p.ended {
+		if want := []string{"kv 1 0s", "cancel 0s", "kv 2 0s"}; !slices.Equal(p.lines, want) || !p.ended {
 			t.Errorf("got %q, ended %v; want %q", p.lines, p.ended, want)
 		}
 	})

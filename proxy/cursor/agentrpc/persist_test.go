@@ -206,3 +206,22 @@ func FuzzReadSnapshot(f *testing.F) {
 		}
 	})
 }
+
+// What a run leaves behind when everything was forgotten meanwhile belongs to
+// another account.
+func TestForgetReachesRunsUnderWay(t *testing.T) {
+	dir := t.TempDir()
+	b := newBench(t, checkpointTurn(true), inFolder(dir))
+	req, _ := b.talk(t, words("question 1"), 1)
+	for e := range b.Chat(t.Context(), req) {
+		if _, ok := e.(chat.TextDelta); ok {
+			b.Forget()
+		}
+	}
+	eventually(t, "the end of the run", func() bool { return len(b.runs.opened()) == 0 })
+	b.ask(t, req)
+	runs := b.service.seen()
+	if last := runs[len(runs)-1]; last.GetConversationId() == runs[0].GetConversationId() || last.GetConversationId() == runs[1].GetConversationId() {
+		t.Error("the conversation goes on")
+	}
+}

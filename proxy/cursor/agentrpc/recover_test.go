@@ -130,7 +130,9 @@ func TestLongRetryInfoIsPassedOn(t *testing.T) {
 // Something in between that cannot speak HTTP/2 is named as the cause.
 func TestServerWithoutHTTP2(t *testing.T) {
 	b := newBench(t, plainTurn("x"))
-	old := httptest.NewTLSServer(http.NotFoundHandler())
+	old := httptest.NewUnstartedServer(http.NotFoundHandler())
+	old.Config.ErrorLog = b.server.Config.ErrorLog
+	old.StartTLS()
 	defer old.Close()
 	b.host.origin = old.URL
 	b.cfg.Transport = NewTransport(&http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}})

@@ -30,11 +30,10 @@ func (r *run) settle(settled chan struct{}, rebuilt bool) {
 		c.window = r.window
 	}
 	saved := c.copied()
+	r.b.runs.gone(r) // before the next turn has the conversation
 	close(settled)
 	r.finish()
-	disk := r.b.shelf.disk
-	disk.save(saved)
-	disk.back(saved.id)
+	r.b.shelf.save(saved)
 	if rebuilt {
 		r.b.shelf.replaces(c)
 	}

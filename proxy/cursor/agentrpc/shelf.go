@@ -17,6 +17,7 @@ type shelf struct {
 	disk  *snapshots // nil keeps nothing on disk
 
 	mu      sync.Mutex
+	age     int // how often it was cleared
 	byPrint map[fingerprint][]*conversation
 }
 
@@ -31,8 +32,8 @@ func newShelf(times timing, disk *snapshots) *shelf {
 
 // take removes and returns the conversation whose state stands for the most
 // messages of a request, and for how many. What is left has to be words of the
-// user only, or nothing if the state is within a turn. nil is none: the history
-// is new, or was rewritten.
+// user only, or nothing if the state is within a turn. A history that is new,
+// or was rewritten, gets a new conversation.
 func (s *shelf) take(messages []chat.Message, prints []fingerprint, session string) (*conversation, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,10 +49,13 @@ func (s *shelf) take(messages []chat.Message, prints []fingerprint, session stri
 			return c, known
 		}
 		if c := s.disk.load(prints[known], resume); c != nil {
+			c.age = s.age
 			return c, known
 		}
 	}
-	return nil, 0
+	c := newConversation(session)
+	c.age = s.age
+	return c, 0
 }
 
 // find prefers a conversation of the same session. It needs s.mu.
@@ -70,6 +74,9 @@ func (s *shelf) put(c *conversation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.used = time.Now()
+	if c.age != s.age {
+		return
+	}
 	s.expire(c.used)
 	s.byPrint[c.print] = append(s.byPrint[c.print], c)
 	s.shrink()
@@ -91,10 +98,22 @@ func (s *shelf) replaces(c *conversation) {
 	}
 }
 
+// save keeps a conversation on disk.
+func (s *shelf) save(c *conversation) {
+	s.mu.Lock()
+	current := c.age == s.age
+	s.mu.Unlock()
+	if current {
+		s.disk.save(c)
+	}
+	s.disk.back(c.id)
+}
+
 // clear forgets everything, on disk too.
 func (s *shelf) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.age++
 	clear(s.byPrint)
 	s.disk.clear()
 }

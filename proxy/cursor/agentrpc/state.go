@@ -23,6 +23,7 @@ type conversation struct {
 	resume       bool        // state is within a turn that broke off
 	partial      bool        // and the client has a part of its answer
 	used         time.Time
+	age          int           // of the shelf: nothing comes back from before it was cleared
 	settled      chan struct{} // closed when the rest is final; nil is final
 
 	// state and blobs are of no use without each other.
