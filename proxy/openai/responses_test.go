@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -254,4 +255,38 @@ func TestResponseObjectIsComplete(t *testing.T) {
 			t.Errorf("%s is missing: %s", name, w.Body)
 		}
 	}
+}
+
+// Whatever a turn consists of, the strictest reader follows its stream, and
+// finds in it what was said.
+func FuzzResponseStream(f *testing.F) {
+	f.Add("ttrtc", "some \"text\"\n", `{"input":"x"}`)
+	f.Add("rpcL", "日本", `{"a":[1]}`)
+	f.Add("tE", "\xff", ``)
+	f.Fuzz(func(t *testing.T, script, text, arguments string) {
+		if text == "" || len(script) > 50 || len(text)+len(arguments) > 1<<12 || arguments != "" && !json.Valid([]byte(arguments)) {
+			return
+		}
+		var turn []chattest.Step
+		var said, thought string
+		clean := strings.ToValidUTF8(text, "\ufffd")
+		for i, c := range script {
+			switch c {
+			case 't':
+				turn, said = append(turn, chattest.Text(clean)), said+clean
+			case 'r':
+				turn, thought = append(turn, chattest.Reasoning(clean)), thought+clean
+			case 'c', 'p':
+				turn = append(turn, chattest.Call("c"+strconv.Itoa(i), map[rune]string{'c': "read", 'p': "patch"}[c], arguments))
+			}
+		}
+		end := map[bool]chattest.Step{true: chattest.Finish(chat.Stop), false: chattest.Fail(chat.Errorf(chat.BadGateway, "gone"))}[!strings.HasSuffix(script, "E")]
+		if len(turn) == 0 {
+			return
+		}
+		r := streamedResponse(t, responseTools, append(turn, end)...)
+		if r.final == nil || r.seen.text != said && r.open == nil || r.seen.reasoning != thought && r.open == nil {
+			t.Errorf("%q: heard %+v", script, r.seen)
+		}
+	})
 }
