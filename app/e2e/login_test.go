@@ -92,6 +92,17 @@ func newDesk(t *testing.T) *desk {
 	}
 	d.env = append(d.sim.Env(), "DBUS_SESSION_BUS_ADDRESS="+d.bus.Address, "CURSORTRAY_LOG_LEVEL=debug",
 		"BROWSER="+browser, "SIM_KEY_PIN="+d.sim.KeyPin())
+	return d
+}
+
+// withoutBrowser makes the browser one that shows nothing.
+func (d *desk) withoutBrowser() *desk {
+	d.env = append(d.env, "BROWSER=true")
+	return d
+}
+
+// withKeyring starts the daemon.
+func (d *desk) withKeyring() *desk {
 	d.startKeyring()
 	return d
 }
@@ -169,7 +180,7 @@ var accountRows = []string{
 
 func TestLoginFromTheTray(t *testing.T) {
 	binary, _ := buildPrograms(t)
-	d := newDesk(t)
+	d := newDesk(t).withKeyring()
 	a, item := d.start(binary)
 	shows(t, item, "Not logged in to Cursor", "Log in to see the models")
 	item.Click(t, "Log in…")
@@ -215,6 +226,139 @@ func TestLoginFromTheTray(t *testing.T) {
 	d.nothingLeaks(a, b)
 	item.Click(t, "Quit")
 	b.exits(t)
+}
+
+func TestLoginIsCancelledAndRefused(t *testing.T) {
+	binary, _ := buildPrograms(t)
+	d := newDesk(t).withKeyring().withoutBrowser()
+	a, item := d.start(binary)
+	item.Click(t, "Log in…")
+	shows(t, item, "○ Confirm the login in the browser", "Copy login link")
+	item.Click(t, "Cancel login")
+	shows(t, item, "Not logged in to Cursor", "Log in…")
+
+	item.Click(t, "Log in…")
+	shows(t, item, "Cancel login")
+	// The command joins the login of the menu and tells its address.
+	url := make(chan string, 1)
+	joined := exec.CommandContext(t.Context(), binary, "login", "--no-browser")
+	joined.Env = a.env
+	joined.Stdout = lineWriter(url)
+	if err := joined.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.sim.Deny(t.Context(), <-url); err != nil {
+		t.Fatal(err)
+	}
+	if err := joined.Wait(); err == nil {
+		t.Error("the command says that it has logged in")
+	}
+	shows(t, item, "Login failed: the login was refused; start it again", "Log in…")
+	item.Click(t, "Quit")
+	a.exits(t)
+}
+
+// lineWriter gives the first line that is written to it.
+type lineWriter chan string
+
+func (w lineWriter) Write(line []byte) (int, error) {
+	select {
+	case w <- strings.TrimSpace(string(line)):
+	default:
+	}
+	return len(line), nil
+}
+
+// Without a keyring a login works, and the menu says how long. (KC-2)
+func TestKC2_TrayWithoutAKeyring(t *testing.T) {
+	binary, _ := buildPrograms(t)
+	d := newDesk(t).withoutBrowser()
+	if err := d.sim.Change(func(s *simserver.Settings) { s.AutoConfirm = true }); err != nil {
+		t.Fatal(err)
+	}
+	a, item := d.start(binary)
+	item.Click(t, "Log in…")
+	shows(t, item, "Logged in as ada@example.com", "The login lasts until cursortray ends, because")
+	d.nothingLeaks(a)
+	item.Click(t, "Quit")
+	a.exits(t)
+	b, item := d.start(binary)
+	shows(t, item, "Not logged in to Cursor")
+	item.Click(t, "Quit")
+	b.exits(t)
+}
+
+func TestKilledTrayKeepsTheOldOrTheNewLogin(t *testing.T) {
+	binary, _ := buildPrograms(t)
+	d := newDesk(t).withKeyring().withoutBrowser()
+	kill := func(a *trayApp) {
+		t.Helper()
+		_ = a.cmd.Process.Kill()
+		<-a.ended
+	}
+	a, item := d.start(binary)
+	item.Click(t, "Log in…")
+	shows(t, item, "Cancel login")
+	kill(a)
+	if err := d.sim.Change(func(s *simserver.Settings) { s.AutoConfirm = true }); err != nil {
+		t.Fatal(err)
+	}
+	a, item = d.start(binary)
+	shows(t, item, "Not logged in to Cursor")
+	item.Click(t, "Log in…")
+	shows(t, item, "Log out")
+	kill(a)
+	a, item = d.start(binary)
+	shows(t, item, "Logged in as ada@example.com")
+	item.Click(t, "Log out")
+	kill(a) // at once: the logout may have happened or not
+	a, item = d.start(binary)
+	found := ""
+	traytest.Until(t, "the login is there or not", func() bool {
+		menu, err := item.Menu()
+		labels := traytest.Labels(menu)
+		for _, state := range []string{"Logged in as ada@example.com", "Not logged in to Cursor"} {
+			if err == nil && slices.Contains(labels, state) {
+				found = state
+			}
+		}
+		return found != ""
+	})
+	t.Logf("after a kill in the logout: %s", found)
+	item.Click(t, "Quit")
+	a.exits(t)
+}
+
+func TestManyModelsInTheMenu(t *testing.T) {
+	binary, _ := buildPrograms(t)
+	d := newDesk(t).withKeyring().withoutBrowser()
+	catalog := d.sim.Catalog()
+	for i := range 300 {
+		var err error
+		if catalog, err = catalog.With(fmt.Sprintf("made-up_%d", i), fmt.Sprintf("Made Up %d", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(d.sim.SetCatalog(catalog), d.sim.Change(func(s *simserver.Settings) { s.AutoConfirm = true })); err != nil {
+		t.Fatal(err)
+	}
+	a, item := d.start(binary)
+	item.Click(t, "Log in…")
+	slowest := time.Duration(0)
+	traytest.Until(t, "the list is there", func() bool {
+		began := time.Now()
+		menu, err := item.Menu()
+		slowest = max(slowest, time.Since(began))
+		return err == nil && slices.ContainsFunc(traytest.Labels(menu), func(label string) bool { return strings.HasPrefix(label, "200 of ") })
+	})
+	t.Logf("while the list was filled the menu took at most %v", slowest)
+	if slowest > 2*time.Second {
+		t.Errorf("the menu stalled for %v", slowest)
+	}
+	item.Click(t, "Stop proxy")
+	shows(t, item, "○ Stopped")
+	item.Click(t, "Quit")
+	a.exits(t)
 }
 
 // nothingLeaks looks for secrets in all that was written: logs, at the level
