@@ -58,6 +58,25 @@ func TestDemoRunsAToolLoop(t *testing.T) {
 	}
 }
 
+// Claude Code's notes beside what the person said are no prompt: they name
+// files that nobody asked for, and follow a result without asking anything.
+func TestDemoIgnoresNotesOfTheClient(t *testing.T) {
+	b := NewBackend(Config{})
+	defer b.Close()
+	note := chat.Text{Text: "<system-reminder>\nStatus: ?? a.txt, read /tmp/b.txt\n</system-reminder>\n"}
+	req := ask("demo-large", "Say hello", readTool)
+	req.Messages[0].Parts = append([]chat.Part{note}, req.Messages[0].Parts...)
+	if got, err := chat.Collect(b.Chat(t.Context(), req)); err != nil || len(got.Calls) > 0 {
+		t.Errorf("a greeting gives %+v, %v", got, err)
+	}
+	req.Messages = append(req.Messages,
+		chat.Message{Role: chat.Assistant, Parts: []chat.Part{chat.ToolUse{ID: "c", Name: "read"}}},
+		chat.Message{Role: chat.User, Parts: []chat.Part{chat.ToolResult{CallID: "c", Content: []chat.Part{chat.Text{Text: "MARK-1 x"}}}, note}})
+	if got, err := chat.Collect(b.Chat(t.Context(), req)); err != nil || !strings.HasPrefix(got.Text, "The first line is: MARK-1 x\n") {
+		t.Errorf("a result gives %+v, %v", got, err)
+	}
+}
+
 func TestDemoModelsSayThatTheyAreSimulated(t *testing.T) {
 	b := NewBackend(Config{})
 	defer b.Close()

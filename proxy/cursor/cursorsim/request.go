@@ -38,7 +38,7 @@ func lastPrompt(messages []chat.Message) string {
 		if messages[i].Role != chat.User {
 			continue
 		}
-		if text := joinText(messages[i].Parts); text != "" {
+		if text := joinText(messages[i].Parts, isSpoken); text != "" {
 			return text
 		}
 	}
@@ -55,25 +55,33 @@ func lastResult(messages []chat.Message) *string {
 	for i := len(parts) - 1; i >= 0; i-- {
 		switch p := parts[i].(type) {
 		case chat.Text:
-			if strings.TrimSpace(p.Text) != "" {
+			if isSpoken(p.Text) {
 				return nil
 			}
 		case chat.ToolResult:
-			text := joinText(p.Content)
+			text := joinText(p.Content, isText)
 			return &text
 		}
 	}
 	return nil
 }
 
-func joinText(parts []chat.Part) string {
+func joinText(parts []chat.Part, counts func(string) bool) string {
 	var texts []string
 	for _, p := range parts {
-		if text, ok := p.(chat.Text); ok && strings.TrimSpace(text.Text) != "" {
+		if text, ok := p.(chat.Text); ok && counts(text.Text) {
 			texts = append(texts, text.Text)
 		}
 	}
 	return strings.Join(texts, "\n")
+}
+
+func isText(text string) bool { return strings.TrimSpace(text) != "" }
+
+// isSpoken tells whether a text comes from the person. Claude Code puts notes
+// of its own beside it, about the project for example, between these tags.
+func isSpoken(text string) bool {
+	return isText(text) && !strings.HasPrefix(strings.TrimSpace(text), "<system-reminder>")
 }
 
 // estimate counts the tokens of a request as the simulated model does: four
