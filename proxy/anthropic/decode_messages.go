@@ -69,14 +69,21 @@ func (d *decoder) message(v wirejson.Value, req *chat.Request) (system []string)
 	return nil
 }
 
+// billingNote begins the first system block of Claude Code (seen in 2.1). It is
+// for Anthropic's servers: a version and sometimes a number of the request,
+// which would make each request of a conversation look like another one.
+const billingNote = "x-anthropic-billing-header:"
+
 // systemTexts returns what is said for the system: a string or text blocks.
 func (d *decoder) systemTexts(v wirejson.Value) []string {
 	var texts []string
 	for _, part := range d.content(v) {
-		if text, ok := part.(chat.Text); ok {
-			texts = append(texts, text.Text)
-		} else {
+		text, ok := part.(chat.Text)
+		switch {
+		case !ok:
 			d.Fail(v, wirejson.CodeInvalidValue, "must be text")
+		case !strings.HasPrefix(text.Text, billingNote):
+			texts = append(texts, text.Text)
 		}
 	}
 	return texts

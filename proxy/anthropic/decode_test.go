@@ -57,6 +57,8 @@ func TestDecodeMessages(t *testing.T) {
 		{"system at any place", `"system":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}},{"type":"text","text":"b"}],
 			"messages":[{"role":"user","content":"x"},{"role":"system","content":[{"type":"text","text":"c"}]},{"role":"assistant","content":"y"},{"role":"system","content":"d"}]`,
 			"a\n\nb\n\nc\n\nd", []chat.Message{user(say("x")), assistant(say("y"))}},
+		{"a note for Anthropic's servers", `"system":[{"type":"text","text":"x-anthropic-billing-header: cc_version=2.1.332.1c9; cch=5f3a1;"},{"type":"text","text":"a"}],"messages":[{"role":"user","content":"hi"}]`,
+			"a", []chat.Message{user(say("hi"))}},
 		{"system alone becomes the question", `"system":"a","messages":[{"role":"system","content":"b"}]`, "a", []chat.Message{user(say("b"))}},
 		{"blocks", `"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":""},` + png + `,{"type":"text","text":"b","citations":null}]}]`,
 			"", []chat.Message{user(say("a"), picture, say("b"))}},
@@ -170,7 +172,8 @@ func TestUnknownMembersAreIgnored(t *testing.T) {
 		"mcp_servers":[],"container":null,"betas":["x"],"inference_geo":"eu","cache_control":{},"brand_new":{"x":1},
 		"thinking":{"type":"adaptive","newer":1},"output_config":{"effort":"low","fresh":1},
 		"messages":[{"role":"user","content":[{"type":"text","text":"hi","cache_control":{},"novel":1},{"type":"hologram"}],"odd":2}],
-		"tools":[{"name":"f","strict":false,"defer_loading":false,"cache_control":{},"young":3}]`
+		"tools":[{"name":"f","strict":false,"defer_loading":false,"cache_control":{},"young":3},
+			{"name":"g","defer_loading":true,"input_schema":{"type":"object","novel":1,"properties":{"a":{}}}}]`
 	var unknown []string
 	if _, err := decodeMessages([]byte(body(in)), func(field string) { unknown = append(unknown, field) }); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"iter"
 	"slices"
 	"unicode/utf8"
 
@@ -49,15 +50,24 @@ func (d *decoder) callable(tool wirejson.Object) bool {
 	if !d.Boolean(tool.Get("defer_loading"), false) {
 		return true
 	}
-	properties := d.Object(tool.Get("input_schema"), &schemaShape).Get("properties")
-	for range d.members(properties) {
+	for range members(member(tool.Get("input_schema"), "properties")) {
 		return true
 	}
 	return false
 }
 
-// members returns the members of v if it is an object.
-func (d *decoder) members(v wirejson.Value) func(func(wirejson.Value) bool) {
+// member returns a member of a JSON Schema, which has no shape of its own.
+func member(v wirejson.Value, name string) (found wirejson.Value) {
+	for m := range members(v) {
+		if m.Key == name {
+			found = m
+		}
+	}
+	return found
+}
+
+// members yields the members of v, none if it is no object.
+func members(v wirejson.Value) iter.Seq[wirejson.Value] {
 	if v.Absent() || v.Raw[0] != '{' {
 		return func(func(wirejson.Value) bool) {}
 	}

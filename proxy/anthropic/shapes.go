@@ -33,7 +33,6 @@ var (
 			"cache_control", "strict", "eager_input_streaming", "input_examples", "allowed_callers",
 		},
 	}
-	schemaShape       = wirejson.Shape{Read: []string{"properties"}}
 	choiceShape       = wirejson.Shape{Read: []string{"type", "name", "disable_parallel_tool_use"}}
 	thinkingShape     = wirejson.Shape{Read: []string{"type"}, Ignored: []string{"budget_tokens", "display"}}
 	outputConfigShape = wirejson.Shape{Read: []string{"effort", "format"}, Ignored: []string{"task_budget"}}
