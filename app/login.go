@@ -70,6 +70,7 @@ func (m *machine) accountRead(state cursor.AccountState) {
 
 // accountChanged follows a login or logout, by whomever.
 func (m *machine) accountChanged() {
+	m.check() // another back-end may be the right one now
 	m.forgetModels()
 	if m.plan.watch != nil {
 		m.snap.Plan = PlanStatus{}
@@ -105,7 +106,7 @@ func (m *machine) showAccount() {
 	case known == (cursor.AccountState{}):
 		state = Unread
 	case known.SignedIn:
-		state, problem, warning = LoggedIn, nil, shortLived(known)
+		state, problem, warning = LoggedIn, nil, m.shortLived(known)
 	case problem != nil && problem.Code == cursor.CodeLoginEnded:
 		state = LoginEnded
 	case problem != nil && problem.Code == cursor.CodeLoginRequired:
@@ -119,10 +120,12 @@ func (m *machine) showAccount() {
 }
 
 // shortLived says why a login ends with the program.
-func shortLived(state cursor.AccountState) string {
+func (m *machine) shortLived(state cursor.AccountState) string {
 	switch {
-	case state.Problem != nil:
-		return state.Problem.Message
+	case m.app.cfg.Demo:
+		return ""
+	case state.Problem != nil: // its text is for a log, not for a menu
+		return "the login lasts until cursortray ends, because the " + state.Storage + ` cannot keep it; start a keyring, or set token_store = "file" to keep it in a private file`
 	case state.Storage == "memory":
 		return `the login lasts until cursortray ends, because token_store is "memory"`
 	}
@@ -196,6 +199,9 @@ func (m *machine) loginEnded(err error, state cursor.AccountState) {
 	failure := chat.AsError(err)
 	switch {
 	case failure == nil, failure.Code == cursor.CodeNotSaved:
+		if failure != nil {
+			m.app.cfg.Logger.Warn("the login is not saved", "problem", failure.Message)
+		}
 		failure = nil
 		m.app.cfg.Logger.Info("logged in to Cursor")
 		m.notify("Logged in to Cursor")

@@ -278,7 +278,7 @@ func TestKC2_TrayWithoutAKeyring(t *testing.T) {
 	}
 	a, item := d.start(binary)
 	item.Click(t, "Log in…")
-	shows(t, item, "Logged in as ada@example.com", "The login lasts until cursortray ends, because")
+	shows(t, item, "Logged in as ada@example.com", "The login lasts until cursortray ends, because the keychain")
 	d.nothingLeaks(a)
 	item.Click(t, "Quit")
 	a.exits(t)

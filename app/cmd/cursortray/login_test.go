@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"cursortray/app/control"
+	"cursortray/proxy/cursor/cursorsim/agentsim"
 	"cursortray/proxy/cursor/cursorsim/simserver"
 )
 
@@ -463,5 +465,36 @@ func TestPricesOfTheUser(t *testing.T) {
 	write("{")
 	if r := m.run("models"); r.code != 0 || !strings.Contains(r.stdout, "$1.25 / $6") || !strings.Contains(r.stderr, "prices.json") {
 		t.Errorf("a broken price table: %+v", r)
+	}
+}
+
+// The CLI's list has ids alone; clients of the proxy get prices and windows.
+func TestPricesOfTheCLIsModels(t *testing.T) {
+	m := newMachine(t, "CURSORTRAY_API_KEY="+testKey, "CURSORTRAY_BACKEND=cli").withAgent(agentsim.Script{Models: []string{"auto", "gpt-5.3-codex-high", "made-up"}})
+	s := m.serve("serve")
+	var list struct {
+		Data []struct {
+			ID            string
+			ContextLength int `json:"context_length"`
+			Pricing       *struct{ Prompt, Completion string }
+		}
+	}
+	_, body := s.ask("GET", "/v1/models", testKey, "")
+	if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Data) == 0 {
+		t.Fatalf("%v: %s", err, body)
+	}
+	seen := map[string]string{}
+	for _, m := range list.Data {
+		seen[m.ID] = "unknown"
+		if m.Pricing != nil {
+			seen[m.ID] = fmt.Sprint(m.Pricing.Prompt, " ", m.Pricing.Completion, " ", m.ContextLength)
+		}
+	}
+	for id, want := range map[string]string{
+		"auto": "0.00000125 0.000006 200000", "gpt-5.3-codex-high": "0.00000175 0.000014 272000", "made-up": "unknown",
+	} {
+		if seen[id] != want {
+			t.Errorf("%s: %q, want %q", id, seen[id], want)
+		}
 	}
 }
