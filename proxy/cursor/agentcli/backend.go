@@ -2,11 +2,13 @@
 // one child process per request, the prompt on its standard input, its stream of
 // JSON lines turned into events. It finds the program, keeps it away from the
 // user's files, limits how many run and ends them when nobody wants the answer
-// any more. It does not log in, stores no credentials and reads none.
+// any more, also when cursortray itself is killed. It does not log in, stores no
+// credentials and reads none.
 //
 // A turn is read and parsed on the goroutine that ranges over it. Each process
-// has goroutines that feed it, gather its errors and wait for its end; they
-// belong to the Backend, whose Close waits for them.
+// has goroutines that feed it, gather its errors and wait for its end, and while
+// there are any a small guardian process waits for this program's; they belong
+// to the Backend, whose Close waits for them.
 package agentcli
 
 import (
@@ -86,9 +88,10 @@ func New(config Config) *Backend {
 	}
 	b := &Backend{
 		config: config, limits: config.Timeouts.withDefaults(), log: log,
-		env:     newEnvironment(environ),
-		folders: &folders{parent: config.Workspaces, stock: runs},
-		gate:    newLock(), locating: newLock(), askingLogin: newLock(), askingModels: newLock(),
+		env:      newEnvironment(environ),
+		children: children{guard: newGuardian(log)},
+		folders:  &folders{parent: config.Workspaces, stock: runs},
+		gate:     newLock(), locating: newLock(), askingLogin: newLock(), askingModels: newLock(),
 	}
 	b.hide = redaction{home: b.env.lookup(homeVariable), secrets: b.env.secrets()}
 	b.queue = newQueue(runs, b.children.hurry)

@@ -10,6 +10,8 @@ var errClosed = errors.New("the back-end is closed")
 // children are the live processes of a back-end. Each has one goroutine that
 // waits for its end; close waits for all of them.
 type children struct {
+	guard *guardian
+
 	mu     sync.Mutex
 	live   map[*child]bool
 	closed bool
@@ -34,8 +36,10 @@ func (s *children) start(l launch) (*child, error) {
 		s.live = map[*child]bool{}
 	}
 	s.live[c] = true
+	s.guard.watch(c.group)
 	s.waits.Go(func() {
 		c.wait()
+		s.guard.release(c.group)
 		s.mu.Lock()
 		delete(s.live, c)
 		s.mu.Unlock()
@@ -64,4 +68,5 @@ func (s *children) close() {
 	}
 	s.mu.Unlock()
 	s.waits.Wait()
+	s.guard.close()
 }

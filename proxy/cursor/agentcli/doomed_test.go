@@ -12,13 +12,19 @@ import (
 )
 
 // doomedEnv makes the test binary a program that runs a turn until it is killed;
-// its value is the CLI's script.
-const doomedEnv = "AGENTCLI_DOOMED"
+// its value is the CLI's script. doomedCLI is the CLI, if not the binary itself.
+const (
+	doomedEnv = "AGENTCLI_DOOMED"
+	doomedCLI = "AGENTCLI_DOOMED_CLI"
+)
 
 func runDoomed() {
 	self, err := os.Executable()
 	if err != nil {
 		panic(err)
+	}
+	if cli := os.Getenv(doomedCLI); cli != "" {
+		self = cli
 	}
 	environ := append(os.Environ(), agentsim.ScriptEnv+"="+os.Getenv(doomedEnv), doomedEnv+"=")
 	listen(context.Background(), New(Config{Binary: self, Environ: environ}), hello(), nil)
@@ -26,22 +32,34 @@ func runDoomed() {
 }
 
 // TestRS4_ChildDiesWithTheProgram kills the whole program in the middle of a run
-// whose process ignores gentle signals.
+// whose process ignores gentle signals, and so does what that has started.
 func TestRS4_ChildDiesWithTheProgram(t *testing.T) {
+	silent := agentsim.Script{Mode: agentsim.Stream, OpenTool: time.Minute, IgnoreTerm: true}
+	talking := agentsim.Script{Mode: agentsim.Stream, Count: 100000, Interval: 10 * time.Millisecond, IgnoreTerm: true}
+	family := talking
+	family.Grandchild = true
+	t.Run("talking", func(t *testing.T) { killProgram(t, talking, "", 1) })
+	t.Run("silent", func(t *testing.T) { killProgram(t, silent, "", 1) })
+	t.Run("with a grandchild", func(t *testing.T) { killProgram(t, family, "", 2) })
+}
+
+// killProgram runs the program until its CLI has that many processes, kills it
+// and waits for theirs to end.
+func killProgram(t *testing.T, script agentsim.Script, cli string, processes int) {
+	t.Helper()
 	pids := t.TempDir()
-	script := agentsim.Script{Mode: agentsim.Stream, Count: 100000, Interval: 10 * time.Millisecond, IgnoreTerm: true}
 	_, text, _ := strings.Cut(script.Environ(), "=")
 	program := exec.Command(self(t))
-	program.Env = append(os.Environ(), doomedEnv+"="+text, agentsim.PidsEnv+"="+pids, "TMPDIR="+t.TempDir())
+	program.Env = append(os.Environ(), doomedEnv+"="+text, doomedCLI+"="+cli, agentsim.PidsEnv+"="+pids, "TMPDIR="+t.TempDir())
 	if err := program.Start(); err != nil {
 		t.Fatal(err)
 	}
 	r := &rig{pids: pids}
 	// Version, status and the run itself.
-	eventually(t, 20*time.Second, "the run has begun", func() bool { return r.starts(t) >= 3 && r.live(t) == 1 })
+	eventually(t, 20*time.Second, "the run has begun", func() bool { return r.starts(t) >= 2+processes && r.live(t) == processes })
 	if err := program.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	program.Wait() // "killed" is what is wanted
-	eventually(t, 5*time.Second, "the child of a killed program is gone", func() bool { return r.live(t) == 0 })
+	eventually(t, 5*time.Second, "the children of a killed program are gone", func() bool { return r.live(t) == 0 })
 }

@@ -1,0 +1,205 @@
+//go:build unix
+
+package agentcli
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"cursortray/proxy/cursor/cursorsim/agentsim"
+)
+
+// launcher writes a shell script that starts the CLI as the real launcher does,
+// without giving its own process up for it.
+func launcher(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "cursor-agent")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n\""+self(t)+"\" \"$@\"\nexit $?\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestRS4_ProcessBehindALauncherDiesWithTheProgram: the signal of the system at a
+// parent's death reaches the launcher only.
+func TestRS4_ProcessBehindALauncherDiesWithTheProgram(t *testing.T) {
+	script := agentsim.Script{Mode: agentsim.Stream, OpenTool: time.Minute, IgnoreTerm: true}
+	killProgram(t, script, launcher(t), 1)
+}
+
+// guarded waits until the back-end's guardian is there and returns its process id.
+func guarded(t *testing.T, r *rig) int {
+	t.Helper()
+	pid := 0
+	eventually(t, 10*time.Second, "there is a guardian", func() bool {
+		pid = guardianPid(r)
+		return pid != 0
+	})
+	return pid
+}
+
+func guardianPid(r *rig) int {
+	s := r.children.guard
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process == nil {
+		return 0
+	}
+	return s.process.Pid
+}
+
+func exists(pid int) bool { return syscall.Kill(pid, 0) == nil }
+
+// TestGuardianComesAndGoes: there is one while there are runs, whatever the
+// terminal sends it, and none soon after.
+func TestGuardianComesAndGoes(t *testing.T) {
+	r := newRig(t, agentsim.Script{})
+	if guardianPid(r) != 0 {
+		t.Error("a guardian of nothing")
+	}
+	r.answer(t, hello())
+	pid := guarded(t, r)
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if err := syscall.Kill(pid, signal); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if group, err := syscall.Getpgid(pid); err != nil || group == syscall.Getpgrp() {
+		t.Errorf("it is in the group %d, %v", group, err)
+	}
+	r.answer(t, hello())
+	if again := guarded(t, r); again != pid {
+		t.Error("signals ended the guardian, or there are two")
+	}
+	eventually(t, guardianRest+5*time.Second, "the guardian is gone", func() bool { return !exists(pid) && guardianPid(r) == 0 })
+	r.answer(t, hello())
+	pid = guarded(t, r)
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if exists(pid) {
+		t.Error("the guardian outlives Close")
+	}
+}
+
+// TestGuardianIsReplaced: somebody may end it.
+func TestGuardianIsReplaced(t *testing.T) {
+	r := newRig(t, agentsim.Script{})
+	r.answer(t, hello())
+	pid := guarded(t, r)
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 5*time.Second, "its end is seen", func() bool { return guardianPid(r) != pid })
+	r.answer(t, hello())
+	if again := guarded(t, r); again == pid {
+		t.Error("the ended guardian is still counted on")
+	}
+}
+
+// TestGuardianThatDoesNotListen must hold up nothing, and must not act on a list
+// that has grown old when it wakes up.
+func TestGuardianThatDoesNotListen(t *testing.T) {
+	s := newGuardian(slog.New(slog.DiscardHandler))
+	s.watch(&group{leader: 1 << 30})
+	r := &rig{Backend: &Backend{children: children{guard: s}}}
+	pid := guarded(t, r)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10000 { // more than the pipe holds
+		s.watch(&group{leader: 1<<30 + i})
+		s.release(&group{leader: 1<<30 + i})
+	}
+	eventually(t, 5*time.Second, "the stopped guardian is gone", func() bool { return !exists(pid) })
+	s.close()
+}
+
+func TestNoShellNoGuardian(t *testing.T) {
+	var log lockedBuffer
+	r := newRig(t, agentsim.Script{}, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	r.children.guard.shell = filepath.Join(t.TempDir(), "sh")
+	r.answer(t, hello())
+	r.answer(t, hello())
+	r.Close()
+	if n := strings.Count(log.String(), "may survive"); n != 1 {
+		t.Errorf("told %d times:\n%s", n, log.String())
+	}
+}
+
+// TestGuardianScript runs the script under every shell that is installed: ended
+// groups are left alone, the others are ended, also those that ignore SIGTERM.
+func TestGuardianScript(t *testing.T) {
+	shells := []string{"/bin/sh"}
+	for _, name := range []string{"dash", "bash", "busybox", "ksh", "mksh"} {
+		if path, err := exec.LookPath(name); err == nil {
+			shells = append(shells, path)
+		}
+	}
+	for _, shell := range shells {
+		t.Run(filepath.Base(shell), func(t *testing.T) {
+			t.Parallel()
+			pids := t.TempDir()
+			start := func(ignore bool) *exec.Cmd {
+				cmd := exec.Command(self(t))
+				cmd.Env = append(os.Environ(), agentsim.Script{Mode: agentsim.Hold, IgnoreTerm: ignore}.Environ(), agentsim.PidsEnv+"="+pids)
+				cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				return cmd
+			}
+			spared, gentle, stubborn := start(false), start(false), start(true)
+			r := &rig{pids: pids}
+			eventually(t, 10*time.Second, "the processes run", func() bool { return r.live(t) == 3 })
+			args := []string{"-c", guardianScript, "guardian"}
+			if strings.HasSuffix(shell, "busybox") {
+				args = append([]string{"sh"}, args...)
+			}
+			guard := exec.Command(shell, args...)
+			var lines []string
+			for _, cmd := range []*exec.Cmd{gentle, spared, stubborn} {
+				lines = append(lines, "+"+strconv.Itoa(cmd.Process.Pid))
+			}
+			lines = append(lines, "-"+strconv.Itoa(spared.Process.Pid), "")
+			guard.Stdin = strings.NewReader(strings.Join(lines, "\n"))
+			if out, err := guard.CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+			gentle.Wait()
+			stubborn.Wait()
+			if n := r.live(t); n != 1 {
+				t.Errorf("%d processes are left, want the one that was taken off the list", n)
+			}
+			spared.Process.Kill()
+			spared.Wait()
+		})
+	}
+}
+
+// lockedBuffer is a log that is read while it may be written.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
