@@ -22,6 +22,10 @@ var (
 	pathAfterWord = lazy(readingWord + "[^\\n.`\"'/]{0,60}?" + `(?:^|[\s(@])` + pathPattern)
 	anyPath       = lazy(`(?:^|[\s(@"'])` + pathPattern)
 	anyReading    = lazy(readingWord)
+
+	// What Claude Code puts beside the words of the person names files that
+	// nobody asked for.
+	clientNote = lazy(`(?s)<system-reminder>.*?</system-reminder>`)
 )
 
 // lazy compiles at first use: the program holds this package also when it does

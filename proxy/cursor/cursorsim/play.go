@@ -62,6 +62,7 @@ const (
 // Play returns the steps of one turn, at least one. Equal turns give equal
 // steps.
 func Play(t Turn) []Step {
+	t.Prompt = clientNote().ReplaceAllString(t.Prompt, "")
 	if t.Result != nil {
 		return []Step{Say{resultAnswer(*t.Result)}}
 	}

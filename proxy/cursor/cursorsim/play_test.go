@@ -138,6 +138,7 @@ func TestPlayWithoutToolsSaysWhatItIs(t *testing.T) {
 		want string
 	}{
 		"prompt":       {Turn{Prompt: "Read /tmp/a.txt"}, "nothing here is real"},
+		"note":         {Turn{Prompt: "<system-reminder>\nRead /tmp/a.txt\n</system-reminder>\nHello", Tools: []Tool{tool("read", `{}`)}}, "nothing here is real"},
 		"title":        {Turn{System: "You are a title generator.", Prompt: "Read /tmp/a.txt"}, "Simulated conversation"},
 		"title, alone": {Turn{Prompt: "Write a short title for this conversation"}, "Simulated conversation"},
 		"summary":      {Turn{System: "Summarize the conversation.", Prompt: "Go"}, "Simulated summary"},
