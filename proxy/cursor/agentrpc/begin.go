@@ -96,7 +96,7 @@ func (b *Backend) open(t *turn, origin string, first *cursorpb.AgentRunRequest) 
 	r.stop = func() { cancel(); r.tap.abort() }
 	r.stream = call(ctx, r.tap, origin)
 	r.out = newOutbox(&outbox{
-		send: r.stream.Send, close: r.stream.CloseRequest, pending: r.pending, tick: r.watch, taken: r.tap.taken, times: b.times,
+		send: r.stream.Send, close: r.endHalf, pending: r.pending, tick: r.watch, taken: r.tap.taken, times: b.times,
 		stalled: func() { r.end(stalled()) },
 	})
 	r.tap.onEnd = r.out.end

@@ -106,10 +106,10 @@ func (o *outbox) waiting() bool {
 	return o.urgent != nil || len(o.queue) > 0
 }
 
-// run writes until the end, a failed write or the end of ctx.
+// run writes until the end, a failed write or the end of ctx. Only the first of
+// these is a proper end of our half.
 func (o *outbox) run(ctx context.Context) {
 	defer close(o.done)
-	defer func() { _ = o.close() }()
 	beat := time.NewTicker(o.times.heartbeat)
 	defer beat.Stop()
 	work := time.NewTimer(o.times.execHeartbeat)
@@ -126,6 +126,7 @@ func (o *outbox) run(ctx context.Context) {
 	for {
 		m, ending := o.take()
 		if m == nil && ending {
+			_ = o.close()
 			return
 		}
 		if m == nil && due {

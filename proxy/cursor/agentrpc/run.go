@@ -28,6 +28,7 @@ type run struct {
 
 	cause atomic.Pointer[fault] // why we ended it; nil if we did not
 
+	ended   bool        // the service has said so; for whoever reads
 	reading atomic.Bool // somebody waits for the service
 
 	moved atomic.Int64 // last progress, on tap's clock
@@ -150,6 +151,7 @@ func (r *run) update(u *cursorpb.InteractionUpdate) (item, bool) {
 		return r.show(chat.ReasoningDelta{Text: x.ThinkingDelta.GetText()})
 	case *cursorpb.InteractionUpdate_TurnEnded:
 		r.progress()
+		r.ended = true
 		return item{end: x.TurnEnded}, true
 	case *cursorpb.InteractionUpdate_TokenDelta:
 		if x.TokenDelta.GetTokens() > 0 {
@@ -287,10 +289,21 @@ func cancelAction() *cursorpb.AgentClientMessage {
 		ConversationAction: &cursorpb.ConversationAction{Action: &cursorpb.ConversationAction_CancelAction{CancelAction: &cursorpb.CancelAction{}}}}}
 }
 
-// finish frees what the run holds, once nobody reads it any more.
+// endHalf ends our half of the stream in the proper way.
+func (r *run) endHalf() error {
+	r.tap.complete.Store(true)
+	return r.stream.CloseRequest()
+}
+
+// finish frees what the run holds, once nobody reads it any more. A run whose
+// turn has not ended is reset.
 func (r *run) finish() {
 	r.b.runs.gone(r)
-	r.out.end()
+	if !r.ended && !r.tap.frames.done {
+		r.stop()
+	} else {
+		r.out.end()
+	}
 	select {
 	case <-r.out.done:
 	case <-time.After(r.b.times.goodbye):

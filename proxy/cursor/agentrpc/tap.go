@@ -20,6 +20,7 @@ type tap struct {
 	started   time.Time
 	heard     atomic.Int64 // when bytes came last, since started
 	took      atomic.Int64 // when the transport took something of ours last, since started
+	complete  atomic.Bool  // our half may end in the proper way
 	onEnd     func()       // called once the last envelope is there
 
 	// Set before the answer is handed over, or while its reader reads.
@@ -37,7 +38,10 @@ const (
 	readBuffer   = 4 << 10
 )
 
-var errFrameTooLarge = errors.New("an envelope above 64 MiB")
+var (
+	errFrameTooLarge = errors.New("an envelope above 64 MiB")
+	errNotComplete   = errors.New("the run was given up")
+)
 
 // Do makes the call. It bypasses http.Client, which would follow redirects.
 func (t *tap) Do(req *http.Request) (*http.Response, error) {
@@ -149,6 +153,11 @@ type takenBody struct {
 func (b *takenBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.tap.took.Store(int64(time.Since(b.tap.started)))
+	if errors.Is(err, io.EOF) && !b.tap.complete.Load() {
+		// Connect closes after any error. For the service an end of our half
+		// is the end of the turn, while a reset is what is meant.
+		return n, errNotComplete
+	}
 	return n, err
 }
 
