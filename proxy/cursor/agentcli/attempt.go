@@ -97,6 +97,9 @@ func (a *attempt) startFailure(err error) (*failure, *chat.Error) {
 	if errors.Is(err, errClosed) {
 		return nil, shuttingDown()
 	}
+	if gone := folderGone(err); gone != nil {
+		return nil, gone
+	}
 	a.neverRan = true
 	a.parser.end(exit{code: -1, startErr: err}, a.event)
 	return a.failed, nil

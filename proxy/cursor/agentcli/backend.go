@@ -27,7 +27,8 @@ type Config struct {
 	// Binary is the path or the name of the CLI; "" searches for it.
 	Binary string
 	// Workspaces is the folder in which private folders are made; "" is the
-	// system's folder for temporary files.
+	// system's folder for temporary files, which also stands in where this one
+	// cannot be written to.
 	Workspaces string
 	// MaxRuns limits how many processes run at once; 0 is 3.
 	MaxRuns int
@@ -90,7 +91,7 @@ func New(config Config) *Backend {
 		config: config, limits: config.Timeouts.withDefaults(), log: log,
 		env:      newEnvironment(environ),
 		children: children{guard: newGuardian(log)},
-		folders:  &folders{parent: config.Workspaces, stock: runs},
+		folders:  newFolders(log, config.Workspaces, runs),
 		gate:     newLock(), locating: newLock(), askingLogin: newLock(), askingModels: newLock(),
 	}
 	b.hide = redaction{home: b.env.lookup(homeVariable), secrets: b.env.secrets()}

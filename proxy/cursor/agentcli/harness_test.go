@@ -1,11 +1,13 @@
 package agentcli
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -182,4 +184,22 @@ func (tr transcript) text() string {
 
 func (tr transcript) finished() bool {
 	return slices.ContainsFunc(tr.events, func(e chat.Event) bool { _, ok := e.(chat.Finish); return ok })
+}
+
+// lockedBuffer is a log that is read while it may be written.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
 }

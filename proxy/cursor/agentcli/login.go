@@ -113,9 +113,10 @@ func (b *Backend) statusSays(ctx context.Context, p program, config string) (log
 
 // askError is the error of a sub-command that did not answer.
 func (b *Backend) askError(err error) *chat.Error {
+	none := (*noFolder)(nil)
 	switch {
-	case errors.Is(err, errClosed):
-		return shuttingDown()
+	case errors.Is(err, errClosed), errors.As(err, &none):
+		return b.folderError(err)
 	case notStartable(err):
 		b.forget()
 		return b.fail(classNotFound, "")

@@ -41,7 +41,7 @@ type output struct {
 func (b *Backend) ask(ctx context.Context, c command, env []string, limit time.Duration, args ...string) (output, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	dir, err := b.folders.ensureRoot()
+	dir, err := b.folders.shared()
 	if err != nil {
 		return output{}, err
 	}
@@ -83,9 +83,9 @@ func (b *Backend) locate(ctx context.Context) (program, *chat.Error) {
 		return *p, nil
 	}
 	for _, c := range candidates(thisMachine(b.env), b.config.Binary) {
-		p, ok := b.probe(ctx, c)
-		if ctx.Err() != nil {
-			return program{}, chat.AsError(ctx.Err())
+		p, ok, err := b.probe(ctx, c)
+		if err != nil {
+			return program{}, err
 		}
 		if ok {
 			b.log.Info("found the Cursor CLI", "path", p.path, "version", p.version)
@@ -101,19 +101,26 @@ func (b *Backend) forget() { b.found.Store(nil) }
 
 // probe asks a candidate for its version. The name agent is a common word, so
 // only an answer of the right form is proof, unless the user chose the program.
-func (b *Backend) probe(ctx context.Context, c command) (program, bool) {
+// An error says nothing about the candidate.
+func (b *Backend) probe(ctx context.Context, c command) (program, bool, *chat.Error) {
 	out, err := b.ask(ctx, c, b.env.vars, probeLimit, "--version")
+	if none := (*noFolder)(nil); errors.As(err, &none) || errors.Is(err, errClosed) {
+		return program{}, false, b.folderError(err)
+	}
+	if ctx.Err() != nil {
+		return program{}, false, chat.AsError(ctx.Err())
+	}
 	version := ""
 	if err == nil && out.exit.code == 0 {
 		version = versionPattern().FindString(out.stdout)
 	}
 	if version == "" && (!c.chosen || notStartable(err)) {
-		return program{}, false
+		return program{}, false, nil
 	}
 	if version == "" {
 		b.log.Warn("the chosen Cursor CLI does not tell its version", "path", c.path)
 	}
-	return program{command: c, version: version}, true
+	return program{command: c, version: version}, true, nil
 }
 
 // notStartable says that there is no such program, or that it may not run.

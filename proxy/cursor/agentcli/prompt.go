@@ -152,7 +152,10 @@ func (w *promptWriter) image(img chat.Image) string {
 	}
 	path, err := w.save(img)
 	if err != nil {
-		w.err = &chat.Error{Kind: chat.Internal, Message: "a picture of the request could not be stored for Cursor's CLI", Err: err}
+		w.err = &chat.Error{
+			Kind: chat.Unavailable, Code: codeNoFolder, Err: err,
+			Message: "A picture of the request could not be stored for Cursor's CLI: " + systemReason(err) + ". Make room on the disk, or send the request without the picture.",
+		}
 		return ""
 	}
 	return "[The user attached a picture. It is the file " + path + "; look at it with your own read tool before you answer.]"

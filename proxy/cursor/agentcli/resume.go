@@ -107,7 +107,7 @@ func (j *job) makePlan(ctx context.Context) (plan, *chat.Error) {
 		return plan{}, chat.AsError(ctx.Err())
 	}
 	prompt, ok := deltaPrompt(j.req)
-	if !ok || !free {
+	if !ok || !free || !isFolder(t.place.dir) {
 		return j.freshPlan()
 	}
 	return plan{place: t.place, prompt: prompt, resume: t.id}, nil

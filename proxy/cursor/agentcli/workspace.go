@@ -3,12 +3,11 @@ package agentcli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"cursortray/proxy/chat"
 )
@@ -27,72 +26,16 @@ type workspace struct {
 	kept   atomic.Bool // a chat that may be continued needs it
 }
 
-// folders makes the private folders of one back-end. They lie in a folder of its
-// own that nobody else can enter and that Close removes.
-type folders struct {
-	parent string // "" is the system's folder for temporary files
-	stock  int    // folders to have at hand
-
-	mu     sync.Mutex
-	root   string // "" before the first use
-	spare  []*workspace
-	closed bool
-}
-
-const (
-	rootPrefix = "cursortray-cli-"
-	staleAge   = 24 * time.Hour // what a killed program left behind
-)
-
-// private returns an empty folder that keeps the user's project, rules and tool
-// servers out of an answer, and gives the CLI's own tools nothing to damage.
-func (f *folders) private() (*workspace, error) {
-	f.mu.Lock()
-	if n := len(f.spare); n > 0 {
-		w := f.spare[n-1]
-		f.spare = f.spare[:n-1]
-		f.mu.Unlock()
-		return w, nil
-	}
-	f.mu.Unlock()
-	return f.make()
-}
-
-// restock makes a folder for a later run, when nobody waits for it: it would be
-// a tenth of the time to the first word.
-func (f *folders) restock() {
-	f.mu.Lock()
-	full := len(f.spare) >= f.stock
-	f.mu.Unlock()
-	if full {
-		return
-	}
-	w, err := f.make()
-	if err != nil {
-		return // the next run meets it again, and tells
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		w.remove()
-		return
-	}
-	f.spare = append(f.spare, w)
-}
-
-func (f *folders) make() (*workspace, error) {
-	root, err := f.ensureRoot()
-	if err != nil {
-		return nil, err
-	}
+// newPrivate makes a private folder in root.
+func newPrivate(root string) (*workspace, error) {
 	dir, err := os.MkdirTemp(root, "chat-") // mode 0700
 	if err != nil {
-		return nil, fmt.Errorf("make a private folder: %w", err)
+		return nil, err
 	}
 	w := &workspace{dir: dir, config: filepath.Join(dir, ".cursor"), own: true}
 	if err := w.furnish(); err != nil {
 		w.remove()
-		return nil, fmt.Errorf("make a private folder: %w", err)
+		return nil, err
 	}
 	return w, nil
 }
@@ -113,59 +56,6 @@ func (w *workspace) remove() {
 }
 
 func (w *workspace) keep(kept bool) { w.kept.Store(kept) }
-
-func (f *folders) ensureRoot() (string, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		return "", errClosed
-	}
-	if f.root != "" {
-		return f.root, nil
-	}
-	parent := f.parent
-	if parent == "" {
-		parent = os.TempDir()
-	} else if err := os.MkdirAll(parent, 0o700); err != nil {
-		return "", fmt.Errorf("make the folder for private folders: %w", err)
-	}
-	sweep(parent)
-	root, err := os.MkdirTemp(parent, rootPrefix)
-	if err != nil {
-		return "", fmt.Errorf("make the folder for private folders: %w", err)
-	}
-	// The CLI compares paths, and on macOS the folder for temporary files is a link.
-	if real, err := filepath.EvalSymlinks(root); err == nil {
-		root = real
-	}
-	f.root = root
-	return root, nil
-}
-
-// sweep removes roots of programs that were killed long ago.
-func sweep(parent string) {
-	entries, err := os.ReadDir(parent)
-	if err != nil {
-		return
-	}
-	for _, entry := range entries {
-		info, err := entry.Info()
-		if err == nil && entry.IsDir() && strings.HasPrefix(entry.Name(), rootPrefix) && time.Since(info.ModTime()) > staleAge {
-			os.RemoveAll(filepath.Join(parent, entry.Name()))
-		}
-	}
-}
-
-// close removes everything that is left. No folder is made after it.
-func (f *folders) close() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.closed = true
-	if f.root == "" {
-		return nil
-	}
-	return os.RemoveAll(f.root)
-}
 
 // named returns the folder that a request names. The front-end has checked it;
 // here it is the last line of defence for a process with the user's rights.
@@ -203,11 +93,21 @@ func (b *Backend) place(req *chat.Request) (*workspace, *chat.Error) {
 		return named(req.Workspace)
 	}
 	place, err := b.folders.private()
-	if errors.Is(err, errClosed) {
-		return nil, shuttingDown()
-	}
 	if err != nil {
-		return nil, &chat.Error{Kind: chat.Internal, Message: "no private folder could be made for the Cursor CLI; its log says more", Err: err}
+		return nil, b.folderError(err)
 	}
 	return place, nil
+}
+
+// folderGone is the error of a run whose folder was removed before its start, nil
+// for all other errors.
+func folderGone(err error) *chat.Error {
+	at := (*fs.PathError)(nil)
+	if !errors.As(err, &at) || at.Op != "chdir" {
+		return nil
+	}
+	return &chat.Error{
+		Kind: chat.Unavailable, Code: codeNoFolder, Err: err,
+		Message: "The folder in which Cursor's CLI was to work cannot be entered: " + systemReason(err) + ". Try again.",
+	}
 }
