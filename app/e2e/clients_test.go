@@ -29,6 +29,7 @@ func agents() []client {
 		{name: "opencode", configure: configureOpenCode, limit: 2 * time.Minute},
 		{name: "pi", configure: configurePi, limit: time.Minute},
 		{name: "codex", configure: configureCodex, limit: time.Minute},
+		{name: "claude", configure: configureClaude, limit: time.Minute},
 	}
 }
 

@@ -23,7 +23,7 @@ type suite struct {
 func TestRealClients(t *testing.T) {
 	cursortray, agent := buildPrograms(t)
 	s := suite{installs: map[string]string{}, turns: make(chan struct{}, 2)}
-	for _, name := range []string{"sdk", "opencode", "pi", "codex"} {
+	for _, name := range []string{"sdk", "opencode", "pi", "codex", "claude"} {
 		s.installs[name] = installNPM(t, name)
 	}
 	useAgent := "CURSORTRAY_CURSOR_AGENT=" + agent
@@ -40,6 +40,7 @@ func TestRealClients(t *testing.T) {
 		s.checkRecords(t, cli)
 	})
 	t.Run("codex errors", func(t *testing.T) { s.codexErrors(t, cursortray, useAgent) })
+	t.Run("claude errors", func(t *testing.T) { s.claudeErrors(t, cursortray, useAgent) })
 	t.Run("killed client", func(t *testing.T) {
 		endless := agentsim.Script{Mode: agentsim.Stream, Count: 1 << 30, Size: 32, Interval: 5 * time.Millisecond}
 		cli := serve(t, cursortray, []string{useAgent, endless.Environ()}, "--backend", "cli")
@@ -51,7 +52,7 @@ func TestRealClients(t *testing.T) {
 // runAll returns when all clients are done, and none has left a child behind.
 func (s *suite) runAll(t *testing.T, srv *server, structured bool) {
 	t.Run("clients", func(t *testing.T) {
-		for _, script := range []string{"openai.mjs", "responses.mjs", "ai.mjs"} {
+		for _, script := range []string{"openai.mjs", "responses.mjs", "anthropic.mjs", "ai.mjs"} {
 			s.parallel(t, script, func(t *testing.T) { s.runScript(t, srv, script, structured) })
 		}
 		for _, c := range agents() {

@@ -63,14 +63,24 @@ func record(t *testing.T, target string) *recorder {
 func (r *recorder) add(path string, body []byte, status int) {
 	var request struct {
 		Tools    []json.RawMessage
-		Messages []struct{ Role string }
-		Input    json.RawMessage // of Responses: a text or items
+		Messages []struct {
+			Role    string
+			Content json.RawMessage // a text or blocks
+		}
+		Input json.RawMessage // of Responses: a text or items
 	}
 	var items []struct{ Type string }
 	_ = json.Unmarshal(body, &request) // a body that is none counts as empty
 	_ = json.Unmarshal(request.Input, &items)
 	s := seen{path: path, tools: len(request.Tools), status: status}
 	for _, m := range request.Messages {
+		var blocks []struct{ Type string }
+		_ = json.Unmarshal(m.Content, &blocks)
+		for _, block := range blocks {
+			if block.Type == "tool_result" {
+				s.results++
+			}
+		}
 		if m.Role == "tool" {
 			s.results++
 		}

@@ -4,9 +4,10 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import test, { describe } from "node:test";
+import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { APICallError, generateText, Output, stepCountIs, streamText, tool } from "ai";
+import { APICallError, defaultSettingsMiddleware, generateText, Output, stepCountIs, streamText, tool, wrapLanguageModel } from "ai";
 import { z } from "zod";
 
 const { BASE_URL, API_KEY, MODEL, FILE, MARK, STRUCTURED } = process.env;
@@ -20,6 +21,11 @@ const providers = {
   }),
   "openai, chat": (options) => openAI(options).chat,
   "openai, Responses": openAI, // its default
+  // For a model that it does not know it warns unless the limit is given.
+  anthropic: (options) => (id) => wrapLanguageModel({
+    model: createAnthropic({ baseURL: BASE_URL, apiKey: API_KEY, ...options })(id),
+    middleware: defaultSettingsMiddleware({ settings: { maxOutputTokens: 4000 } }),
+  }),
 };
 
 const warnings = [];
