@@ -48,7 +48,9 @@ func BenchmarkDeltas(b *testing.B) {
 func BenchmarkBareDeltas(b *testing.B) {
 	bench := newBench(b, manyDeltas)
 	for b.Loop() {
-		stream := call(b.Context(), &tap{transport: bench.cfg.Transport, started: time.Now(), onEnd: func() {}}, bench.server.URL)
+		exchange := &tap{transport: bench.cfg.Transport, started: time.Now(), onEnd: func() {}}
+		exchange.complete.Store(true)
+		stream := call(b.Context(), exchange, bench.server.URL)
 		if err := stream.Send(&pb.AgentClientMessage{Message: &pb.AgentClientMessage_RunRequest{
 			RunRequest: &pb.AgentRunRequest{ConversationState: []byte{}, ConversationId: proto.String("c")}}}); err != nil {
 			b.Fatal(err)
