@@ -119,8 +119,10 @@ func TestKC2_AStoreThatNeverAnswers(t *testing.T) {
 				if took := time.Since(start); took != tt.after {
 					t.Errorf("the call took %v", took)
 				}
+				synctest.Wait() // what has ended is gone before it is counted
 				before := runtime.NumGoroutine()
 				callMany(t, s)
+				synctest.Wait()
 				if n := runtime.NumGoroutine(); n > before {
 					t.Errorf("%d goroutines more than after the first call", n-before)
 				}
