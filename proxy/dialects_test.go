@@ -38,6 +38,11 @@ var dialects = []dialect{
 		request: `"model":"fake-model","input":"hi","tools":[{"type":"function","name":"read"},{"type":"function","name":"write"}]`,
 		stream:  hearResponseEvents, whole: hearResponse,
 	},
+	{
+		name: "messages", path: "/v1/messages?beta=true",
+		request: `"model":"fake-model","max_tokens":1000,"messages":[{"role":"user","content":"hi"}],"tools":[{"name":"read"},{"name":"write"}]`,
+		stream:  hearMessageEvents, whole: hearMessage,
+	},
 }
 
 // heard is what a client makes of an answer, whatever its dialect.

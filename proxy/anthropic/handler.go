@@ -16,66 +16,50 @@ import (
 // *chat.Error is answered as it is.
 func (h *Handler) Messages(w http.ResponseWriter, r *http.Request) {
 	setRequestID(w.Header())
-	req, err := h.read(r)
+	var req *chat.Request
+	decode := func(body []byte, unknown func(string)) (*turn.Call, *chat.Error) {
+		call, err := messagesCall(body, unknown, w.Header().Get(requestIDHeader))
+		if err == nil {
+			req = call.Request
+		}
+		return call, err
+	}
+	h.run.Serve(w, r, decode, func(w http.ResponseWriter, r *http.Request, err *chat.Error) {
+		WriteError(w, r, h.withSizes(r, req, err))
+	})
+}
+
+func messagesCall(body []byte, unknown func(string), requestID string) (*turn.Call, *chat.Error) {
+	req, err := decodeMessages(body, unknown)
 	if err != nil {
-		WriteError(w, r, err)
-		h.run.Done(r.Context(), turn.Outcome{Err: err})
-		return
+		return nil, err
 	}
 	answer := identity{
-		id: "msg_" + rand.Text(), model: req.Model,
-		request: w.Header().Get(requestIDHeader), input: tokencount.Estimate(&req.Request),
+		id: "msg_" + rand.Text(), model: req.Model, request: requestID, input: tokencount.Estimate(&req.Request),
 	}
-	req.Model = turn.PlainModel(req.Model)
-	if req.stream {
-		err = h.stream(w, r, req, answer)
-	} else {
-		err = h.whole(w, r, req, answer)
-	}
-	h.run.Done(r.Context(), turn.Outcome{Model: answer.model, Stream: req.stream, Err: err})
+	return &turn.Call{
+		Request: &req.Request,
+		Stream:  req.stream,
+		Encoder: func(write func([]byte) error) turn.Encoder { return newEvents(answer, write) },
+		Whole:   func(response *chat.Response) []byte { return appendMessage(nil, answer, response) },
+	}, nil
 }
 
 // CountTokens answers POST /v1/messages/count_tokens, without asking anybody.
 func (h *Handler) CountTokens(w http.ResponseWriter, r *http.Request) {
 	setRequestID(w.Header())
-	req, err := h.read(r)
+	body, err := turn.ReadBody(r)
 	if err != nil {
 		WriteError(w, r, err)
 		return
 	}
-	body := append([]byte(`{"input_tokens":`), strconv.Itoa(h.tokens.Request(&req.Request))...)
-	turn.WriteJSON(w, http.StatusOK, append(body, '}'))
-}
-
-// read reads a whole request before anything else happens.
-func (h *Handler) read(r *http.Request) (*messagesRequest, *chat.Error) {
-	body, err := turn.ReadBody(r)
-	if err != nil {
-		return nil, err
-	}
 	req, err := decodeMessages(body, h.run.Unknown(r))
 	if err != nil {
-		return nil, err
+		WriteError(w, r, err)
+		return
 	}
-	return req, turn.Hints(r.Header, &req.Request)
-}
-
-func (h *Handler) stream(w http.ResponseWriter, r *http.Request, req *messagesRequest, answer identity) *chat.Error {
-	newEncoder := func(write func([]byte) error) turn.Encoder { return newEvents(answer, write) }
-	return h.run.Stream(w, r, &req.Request, newEncoder, func(w http.ResponseWriter, r *http.Request, err *chat.Error) {
-		WriteError(w, r, h.withSizes(r, req, err))
-	})
-}
-
-// whole answers with one JSON object.
-func (h *Handler) whole(w http.ResponseWriter, r *http.Request, req *messagesRequest, answer identity) *chat.Error {
-	response, err := h.run.Collect(r.Context(), &req.Request)
-	if err != nil {
-		WriteError(w, r, h.withSizes(r, req, err))
-		return err
-	}
-	turn.WriteJSON(w, http.StatusOK, appendMessage(nil, answer, response))
-	return nil
+	answer := append([]byte(`{"input_tokens":`), strconv.Itoa(h.tokens.Request(&req.Request))...)
+	turn.WriteJSON(w, http.StatusOK, append(answer, '}'))
 }
 
 // tooLong is what clients look for before they shorten the conversation.
@@ -84,8 +68,8 @@ const tooLong = "prompt is too long: "
 // withSizes puts sizes into the error for a conversation that does not fit,
 // because Claude Code recognizes it by "N tokens > M maximum". The upstream
 // knows that it is too long, so our estimate of N is above M at least.
-func (h *Handler) withSizes(r *http.Request, req *messagesRequest, err *chat.Error) *chat.Error {
-	if err.Kind != chat.TooLong || strings.Contains(err.Message, tooLong) {
+func (h *Handler) withSizes(r *http.Request, req *chat.Request, err *chat.Error) *chat.Error {
+	if req == nil || err.Kind != chat.TooLong || strings.Contains(err.Message, tooLong) {
 		return err
 	}
 	models, fault := h.run.Models(r.Context())
@@ -96,7 +80,7 @@ func (h *Handler) withSizes(r *http.Request, req *messagesRequest, err *chat.Err
 		if m.ID == req.Model && m.ContextWindow > 0 {
 			sized := *err
 			sized.Message = fmt.Sprintf("%s%d tokens > %d maximum (%s)",
-				tooLong, max(h.tokens.Request(&req.Request), m.ContextWindow+1), m.ContextWindow, err.Message)
+				tooLong, max(h.tokens.Request(req), m.ContextWindow+1), m.ContextWindow, err.Message)
 			return &sized
 		}
 	}
