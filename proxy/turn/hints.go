@@ -18,9 +18,9 @@ var sessionHeaders = []string{
 // maxSessionHint keeps a hint from becoming a store of its own.
 const maxSessionHint = 256
 
-// Hints reads what the headers say about the conversation into req. A session
+// hints reads what the headers say about the conversation into req. A session
 // that the body named stays if they name none.
-func Hints(header http.Header, req *chat.Request) (failure *chat.Error) {
+func hints(header http.Header, req *chat.Request) (failure *chat.Error) {
 	if hint := sessionHint(header); hint != "" || len(req.Session) > maxSessionHint {
 		req.Session = hint
 	}

@@ -26,10 +26,10 @@ type Encoder interface {
 // Refuse answers a request with an error, before anything else was written.
 type Refuse func(w http.ResponseWriter, r *http.Request, err *chat.Error)
 
-// Stream answers with an event stream. An error before its first byte is
+// stream answers with an event stream. An error before its first byte is
 // answered by refuse with a status of its own, a later one by the encoder. The
 // encoder gets a function that writes complete events and copies them.
-func (r *Runner) Stream(
+func (r *Runner) stream(
 	w http.ResponseWriter, request *http.Request, req *chat.Request,
 	newEncoder func(write func(events []byte) error) Encoder, refuse Refuse,
 ) *chat.Error {
@@ -71,8 +71,8 @@ func (r *Runner) relay(ctx context.Context, req *chat.Request, encoder Encoder) 
 	return chat.Errorf(chat.BadGateway, "the answer broke off before its end")
 }
 
-// Collect runs the turn and returns it as a whole.
-func (r *Runner) Collect(ctx context.Context, req *chat.Request) (response *chat.Response, failure *chat.Error) {
+// collect runs the turn and returns it as a whole.
+func (r *Runner) collect(ctx context.Context, req *chat.Request) (response *chat.Response, failure *chat.Error) {
 	defer r.recover(ctx, &failure)
 	response, err := chat.Collect(r.turn(ctx, req))
 	if err != nil {

@@ -24,17 +24,17 @@ func (r *Runner) Serve(w http.ResponseWriter, request *http.Request, decode Deco
 	call, err := r.read(request, decode)
 	if err != nil {
 		refuse(w, request, err)
-		r.Done(request.Context(), Outcome{Err: err})
+		r.done(request.Context(), Outcome{Err: err})
 		return
 	}
 	model := call.Request.Model
 	call.Request.Model = PlainModel(model)
 	if call.Stream {
-		err = r.Stream(w, request, call.Request, call.Encoder, refuse)
+		err = r.stream(w, request, call.Request, call.Encoder, refuse)
 	} else {
 		err = r.whole(w, request, call, refuse)
 	}
-	r.Done(request.Context(), Outcome{Model: model, Stream: call.Stream, Err: err})
+	r.done(request.Context(), Outcome{Model: model, Stream: call.Stream, Err: err})
 }
 
 // read reads a whole request before anything else happens.
@@ -47,11 +47,11 @@ func (r *Runner) read(request *http.Request, decode Decode) (*Call, *chat.Error)
 	if err != nil {
 		return nil, err
 	}
-	return call, Hints(request.Header, call.Request)
+	return call, hints(request.Header, call.Request)
 }
 
 func (r *Runner) whole(w http.ResponseWriter, request *http.Request, call *Call, refuse Refuse) *chat.Error {
-	response, err := r.Collect(request.Context(), call.Request)
+	response, err := r.collect(request.Context(), call.Request)
 	if err != nil {
 		refuse(w, request, err)
 		return err

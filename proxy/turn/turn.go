@@ -66,9 +66,6 @@ func NewRunner(cfg Config) *Runner {
 // Now returns the time.
 func (r *Runner) Now() time.Time { return r.now() }
 
-// Done reports how a request ended.
-func (r *Runner) Done(ctx context.Context, o Outcome) { r.done(ctx, o) }
-
 // Models lists what the back-end offers; a panic there becomes an error.
 func (r *Runner) Models(ctx context.Context) (models []chat.Model, failure *chat.Error) {
 	defer r.recover(ctx, &failure)
