@@ -93,6 +93,18 @@ func TestEM2_RefusalsSpeakTheDialectOfThePath(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d %s", tt.name, response.StatusCode, typ, tt.status, tt.typ)
 		}
 	}
+	// The list of models is for all dialects: a header tells.
+	for path, status := range map[string]int{"/v1/models/none": 404, "/models": 401} {
+		response, body := p.call("GET", path, "", func(r *http.Request) {
+			r.Header.Set("Anthropic-Version", "2023-06-01")
+			if status == 401 {
+				r.Header.Del("Authorization")
+			}
+		})
+		if typ := anthropicType(t, response, body); response.StatusCode != status {
+			t.Errorf("%s: %d %s", path, response.StatusCode, typ)
+		}
+	}
 	// Names that only look like the route keep the other form.
 	response, body := p.call("POST", "/v1/messages2", ask, nil)
 	if code := errorCode(t, response, body); code != "route_not_found" {

@@ -46,10 +46,10 @@ func (s *Server) routes() http.Handler {
 		add(prefix+"/responses", "/v1/responses", model, http.MethodPost, s.chat.Responses)
 		add(prefix+"/messages", "/v1/messages", model, http.MethodPost, s.messages.Messages)
 		add(prefix+"/messages/count_tokens", "/v1/messages/count_tokens", counted, http.MethodPost, s.messages.CountTokens)
-		add(prefix+"/models", "/v1/models", keyed, http.MethodGet, s.chat.Models)
+		add(prefix+"/models", "/v1/models", keyed, http.MethodGet, s.models.List)
 		// Ids may hold slashes, so the id is the rest of the path.
 		add(prefix+"/models/{id:.+}", "/v1/models/{id}", keyed, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
-			s.chat.Model(w, r, mux.Vars(r)["id"])
+			s.models.One(w, r, mux.Vars(r)["id"])
 		})
 	}
 	add("/", "/", open, http.MethodGet, up)

@@ -16,6 +16,7 @@ import (
 
 	"cursortray/proxy/anthropic"
 	"cursortray/proxy/chat"
+	"cursortray/proxy/modellist"
 	"cursortray/proxy/openai"
 	"cursortray/proxy/turn"
 )
@@ -74,6 +75,7 @@ type Server struct {
 
 	chat     *openai.Handler
 	messages *anthropic.Handler
+	models   *modellist.Handler
 
 	served   atomic.Bool
 	stopping atomic.Bool // new requests are turned away
@@ -112,7 +114,7 @@ func New(cfg Config) *Server {
 	s.guard = newGuard(cfg.Hosts, cfg.Origins, s.log)
 	s.counts = slots{free: s.cfg.MaxStreams}
 	turns := turn.Config{Backend: cfg.Backend, KeepAlive: s.cfg.KeepAlive, Logger: s.log, Done: noteOutcome}
-	s.chat, s.messages = openai.New(turns), anthropic.New(turns)
+	s.chat, s.messages, s.models = openai.New(turns), anthropic.New(turns), modellist.New(turns, fail)
 	s.handler = s.recorded(s.guarded(s.routes()))
 	return s
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -150,54 +149,5 @@ func TestRefuse(t *testing.T) {
 		if w.Code != status || w.Body.String() != want || w.Header().Get("Content-Type") != "application/json" {
 			t.Errorf("%d: got %d %s", status, w.Code, w.Body)
 		}
-	}
-}
-
-func TestGoldenModels(t *testing.T) {
-	b := chattest.New()
-	b.SetModels([]chat.Model{
-		{ID: "claude-x", Name: "Claude X", ContextWindow: 200000, MaxOutput: 64000, Images: true, Reasoning: true, Default: true,
-			Group: "claude-x", MaxContextWindow: 1000000, Aliases: []string{"x-claude"},
-			Price: &chat.Price{Input: "0.000004", Output: "0.00002", CacheRead: "0.0000002", CacheWrite: "0.000005"}},
-		{ID: "half", Name: "Half", Price: &chat.Price{Input: "0.000002", Output: "0.000006"}},
-		{ID: "unpriced", Name: "Unpriced", Price: &chat.Price{}},
-		{ID: "vendor/odd:name", Name: "Odd"},
-	}, nil)
-	h := newHandler(b)
-	get := func(name string, header http.Header, serve func(http.ResponseWriter, *http.Request)) {
-		t.Helper()
-		w := httptest.NewRecorder()
-		r := httptest.NewRequest("GET", "/v1/models?limit=1000", nil)
-		r.Header = header
-		serve(w, r)
-		checkGolden(t, "models/"+name, w)
-	}
-	one := func(id string) func(http.ResponseWriter, *http.Request) {
-		return func(w http.ResponseWriter, r *http.Request) { h.Model(w, r, id) }
-	}
-	get("list", nil, h.Models)
-	get("list-for-claude-code", http.Header{"Anthropic-Version": {"2023-06-01"}}, h.Models)
-	get("one", nil, one("vendor/odd:name"))
-	get("one-by-alias", nil, one("anthropic.claude-x"))
-	get("one-by-other-name", nil, one("anthropic.x-claude"))
-	get("unknown", nil, one("nothing"))
-	b.SetModels(nil, nil)
-	get("none", nil, h.Models)
-	b.SetModels(nil, chat.Errorf(chat.LoginRequired, "Sign in from the tray menu."))
-	get("error", nil, h.Models)
-	get("error-one", nil, one("x"))
-}
-
-// A list that changes with each start makes clients store it again and again.
-func TestModelsDoNotChangeBetweenStarts(t *testing.T) {
-	var lists []string
-	for _, year := range []int{2026, 2030} {
-		h := New(turn.Config{Backend: chattest.New(), Now: func() time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC) }})
-		w := httptest.NewRecorder()
-		h.Models(w, httptest.NewRequest("GET", "/v1/models", nil))
-		lists = append(lists, w.Body.String())
-	}
-	if lists[0] != lists[1] {
-		t.Errorf("first %s\nthen  %s", lists[0], lists[1])
 	}
 }

@@ -1,9 +1,8 @@
 // Package openai is the front-end for clients that speak the OpenAI dialects:
-// chat completions and Responses, streamed or not, and the model list. It turns
-// requests into chat.Request and events into those of a stream, and has the one
-// error table of both dialects.
-// It neither routes nor checks keys, knows no back-end, and starts no goroutine
-// of its own.
+// chat completions and Responses, streamed or not. It turns requests into
+// chat.Request and events into those of a stream, and has the one error table
+// of both dialects. It neither routes nor checks keys, knows no back-end, and
+// starts no goroutine of its own.
 package openai
 
 import "cursortray/proxy/turn"

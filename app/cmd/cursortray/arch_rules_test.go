@@ -15,8 +15,9 @@ const anything = "*"
 var mayImport = map[string][]string{
 	"app/cmd/cursortray": {anything},
 	// A problem in a Snapshot is a *chat.Error; its kind decides the heading.
-	"tray":          {"app", "assets", "proxy/chat"},
-	"app":           {"app/config", "app/autostart", "keychain", "proxy", "proxy/chat", "proxy/cursor"},
+	"tray": {"app", "assets", "proxy/chat"},
+	// The choice of the back-end is shown, and made, like everything else.
+	"app":           {"app/config", "app/autostart", "keychain", "proxy", "proxy/chat", "proxy/choice", "proxy/cursor"},
 	"app/control":   {"app", "app/config", "proxy/chat"},
 	"app/localkey":  {"keychain", "proxy/chat"},
 	"app/dashboard": {"app", "assets"},
@@ -30,7 +31,7 @@ var mayImport = map[string][]string{
 	"tray/traytest": {},
 	"keychain":      {},
 
-	"proxy":               {"proxy/chat", "proxy/openai", "proxy/anthropic", "proxy/turn"},
+	"proxy":               {"proxy/chat", "proxy/openai", "proxy/anthropic", "proxy/modellist", "proxy/turn"},
 	"proxy/chat":          {},
 	"proxy/chat/chattest": {"proxy/chat"},
 	// What both back-ends do about the names, arguments and loops of calls.
@@ -43,6 +44,7 @@ var mayImport = map[string][]string{
 	"proxy/tokencount":      {"proxy/chat", "proxy/wirejson"},
 	"proxy/openai":          {"proxy/chat", "proxy/turn", "proxy/wirejson"},
 	"proxy/anthropic":       {"proxy/chat", "proxy/turn", "proxy/tokencount", "proxy/wirejson"},
+	"proxy/modellist":       {"proxy/chat", "proxy/turn"},
 	"proxy/ledger":          {"proxy/chat"},
 	"proxy/choice":          {"proxy/chat"},
 	"proxy/cursor":          {"proxy/chat", "proxy/cursor/cursorpb"},
