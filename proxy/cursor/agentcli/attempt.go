@@ -38,7 +38,7 @@ func (a *attempt) do(ctx context.Context, p program) (*failure, *chat.Error) {
 	a.parser = newParser(a.b.hide)
 	a.parser.noise = a.noise
 	if err := a.start(ctx, p); err != nil {
-		return a.startFailure(err)
+		return a.startFailure(p.command, err)
 	}
 	defer a.leave()
 	defer context.AfterFunc(ctx, func() { a.child.stop(stopCanceled) })()
@@ -90,7 +90,7 @@ func (a *attempt) start(ctx context.Context, p program) (err error) {
 	return nil
 }
 
-func (a *attempt) startFailure(err error) (*failure, *chat.Error) {
+func (a *attempt) startFailure(c command, err error) (*failure, *chat.Error) {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return nil, chat.AsError(err)
 	}
@@ -101,8 +101,7 @@ func (a *attempt) startFailure(err error) (*failure, *chat.Error) {
 		return nil, gone
 	}
 	a.neverRan = true
-	a.parser.end(exit{code: -1, startErr: err}, a.event)
-	return a.failed, nil
+	return a.b.startFailure(c, err), nil
 }
 
 // read feeds the parser until the run or its stream ends.

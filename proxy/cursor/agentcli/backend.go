@@ -57,6 +57,7 @@ type Backend struct {
 
 	found        atomic.Pointer[program]
 	locating     lock
+	passed       []passedOver // in the last search; locating guards it
 	login        atomic.Pointer[login]
 	askingLogin  lock
 	models       atomic.Pointer[modelList]

@@ -3,9 +3,6 @@ package agentcli
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"os/exec"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +15,7 @@ type failure struct {
 	class     string
 	status    int           // the HTTP status that the class amounts to
 	retryable bool          // the same request may work now
+	advice    string        // instead of that of the class; "" is the class's
 	reason    string        // the CLI's own words, masked and cut; may be empty
 	usable    []string      // models that the CLI said it would take, with classModel
 	after     time.Duration // wait that the CLI asked for; 0 when it named none
@@ -115,7 +113,10 @@ func (f *failure) chatError(model string) *chat.Error {
 	if e.RetryAfter == 0 {
 		e.RetryAfter = about.after
 	}
-	if f.class == classModel {
+	switch {
+	case f.advice != "":
+		e.Message = f.advice
+	case f.class == classModel:
 		e.Message = modelAdvice(model, f.usable)
 	}
 	if f.reason != "" && len(f.usable) == 0 {
@@ -173,7 +174,7 @@ func (p *parser) endClass(x exit) string {
 	case p.reason != "":
 		return classUpstream
 	case x.startErr != nil:
-		if errors.Is(x.startErr, exec.ErrNotFound) || errors.Is(x.startErr, fs.ErrNotExist) || errors.Is(x.startErr, fs.ErrPermission) {
+		if unfit(x.startErr) {
 			return classNotFound
 		}
 		return classUnknown

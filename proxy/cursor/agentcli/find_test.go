@@ -11,8 +11,13 @@ import (
 // paper is a machine that exists on paper only.
 func paper(env map[string]string, separator string, files ...string) machine {
 	return machine{
-		env:        func(name string) string { return env[name] },
-		executable: func(path string) bool { return slices.Contains(files, path) },
+		env: func(name string) string { return env[name] },
+		trouble: func(path string) string {
+			if slices.Contains(files, path) {
+				return ""
+			}
+			return "missing"
+		},
 		list: func(folder string) []string {
 			var names []string
 			for _, file := range files {
@@ -31,7 +36,7 @@ func spelled(list []command) []string {
 	var lines []string
 	for _, c := range list {
 		line := strings.Join(append([]string{c.path}, c.args...), " ")
-		if c.chosen {
+		if c.named != "" {
 			line += " (chosen)"
 		}
 		lines = append(lines, line)
@@ -65,6 +70,7 @@ func TestUnixCandidates(t *testing.T) {
 		{"the editor's launcher", mac, "", []string{"/usr/local/bin/cursor"}, []string{"/usr/local/bin/cursor agent"}},
 		{"the setting is all there is", shell, "/x/my-agent", []string{"/x/my-agent", "/opt/a/cursor-agent"}, []string{"/x/my-agent (chosen)"}},
 		{"a bare name in the setting", shell, "my-agent", []string{"/opt/b/my-agent"}, []string{"/opt/b/my-agent (chosen)"}},
+		{"a setting in the home folder", shell, "~/my-agent", []string{"/home/dev/my-agent", "/opt/a/cursor-agent"}, []string{"/home/dev/my-agent (chosen)"}},
 		{"a missing setting is not replaced", shell, "/x/gone", []string{"/opt/a/cursor-agent"}, nil},
 		{
 			"a variable comes before the PATH", map[string]string{"HOME": "/h", "PATH": "/opt/a", "CURSOR_AGENT_EXECUTABLE": "/y/agent"}, "",
@@ -73,7 +79,8 @@ func TestUnixCandidates(t *testing.T) {
 		{"nothing", desktop, "", nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := spelled(unixCandidates(paper(tt.env, "/", tt.files...), tt.setting))
+			list, _ := unixCandidates(paper(tt.env, "/", tt.files...), tt.setting)
+			got := spelled(list)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("candidates (-want +got):\n%s", diff)
 			}
@@ -113,7 +120,7 @@ func TestWindowsCandidates(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			list := windowsCandidates(paper(env, `\`, tt.files...), tt.setting)
+			list, _ := windowsCandidates(paper(env, `\`, tt.files...), tt.setting)
 			if diff := cmp.Diff(tt.want, spelled(list)); diff != "" {
 				t.Errorf("candidates (-want +got):\n%s", diff)
 			}
@@ -123,5 +130,39 @@ func TestWindowsCandidates(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestNamedInVain: what the user named and cannot be used is told with the reason.
+func TestNamedInVain(t *testing.T) {
+	unix := map[string]string{"HOME": "/home/dev", "PATH": "/opt/a:/opt/b"}
+	variable := map[string]string{"HOME": "/home/dev", "PATH": "/opt/a", "CURSOR_AGENT_BIN": "~/gone", "CURSOR_AGENT_PATH": "/opt/a/agent"}
+	windows := map[string]string{"USERPROFILE": `C:\Users\dev`, "PATH": `C:\tools`, "LOCALAPPDATA": `C:\Users\dev\AppData\Local`}
+	for _, tt := range []struct {
+		env     map[string]string
+		setting string
+		want    []passedOver
+	}{
+		{unix, "/x/gone", []passedOver{{"cursor_agent", "/x/gone", "missing"}}},
+		{unix, "~/gone", []passedOver{{"cursor_agent", "/home/dev/gone", "missing"}}},
+		{unix, "~ann/agent", []passedOver{{"cursor_agent", "~ann/agent", "it is not a whole path; begin it with / or ~/"}}},
+		{unix, "./agent", []passedOver{{"cursor_agent", "./agent", "it is not a whole path; begin it with / or ~/"}}},
+		{unix, "bin/agent", []passedOver{{"cursor_agent", "bin/agent", "it is not a whole path; begin it with / or ~/"}}},
+		{unix, "other", []passedOver{{"cursor_agent", "other", "no folder of the PATH holds such a program; give its whole path"}}},
+		{unix, "agent", nil},
+		{unix, "", nil},
+		{variable, "", []passedOver{{"CURSOR_AGENT_BIN", "/home/dev/gone", "missing"}}},
+		{windows, `~\gone.exe`, []passedOver{{"cursor_agent", `C:\Users\dev\gone.exe`, "missing"}}},
+		{windows, `bin\agent.exe`, []passedOver{{"cursor_agent", `bin\agent.exe`, `it is not a whole path; begin it with a drive, as in C:\, or with ~\`}}},
+		{windows, `C:\empty`, []passedOver{{"cursor_agent", `C:\empty`, "missing"}}},
+	} {
+		find, separator := unixCandidates, "/"
+		if tt.env["USERPROFILE"] != "" {
+			find, separator = windowsCandidates, `\`
+		}
+		_, got := find(paper(tt.env, separator, "/opt/a/agent"), tt.setting)
+		if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(passedOver{})); diff != "" {
+			t.Errorf("setting %q (-want +got):\n%s", tt.setting, diff)
+		}
 	}
 }

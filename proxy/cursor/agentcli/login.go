@@ -113,15 +113,34 @@ func (b *Backend) statusSays(ctx context.Context, p program, config string) (log
 
 // askError is the error of a sub-command that did not answer.
 func (b *Backend) askError(err error) *chat.Error {
-	none := (*noFolder)(nil)
+	none, mute := (*noFolder)(nil), (*noAnswer)(nil)
 	switch {
 	case errors.Is(err, errClosed), errors.As(err, &none):
 		return b.folderError(err)
-	case notStartable(err):
-		b.forget()
-		return b.fail(classNotFound, "")
-	case errors.Is(err, context.DeadlineExceeded):
-		return b.fail(classTimeout, "")
+	case errors.As(err, &mute):
+		return mute.chatError()
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return chat.AsError(err)
 	}
-	return chat.AsError(err)
+	if gone := folderGone(err); gone != nil {
+		return gone
+	}
+	p := b.found.Load()
+	if unfit(err) {
+		b.forget()
+	}
+	if p == nil {
+		p = &program{}
+	}
+	return b.startFailure(p.command, err).chatError("")
+}
+
+// startFailure is why a program did not start.
+func (b *Backend) startFailure(c command, err error) *failure {
+	f := newParser(b.hide).endFailure(exit{code: -1, startErr: err})
+	if f.class == classNotFound {
+		passed := []passedOver{{c.named, c.path, startTrouble(c.path, err)}}
+		f.advice, f.reason = b.notFound(passed).Message, ""
+	}
+	return f
 }
