@@ -10,8 +10,10 @@ import (
 	"cursortray/proxy/chat"
 )
 
-// loginAge is how long a login that was seen counts.
-const loginAge = 30 * time.Second
+const (
+	loginAge   = 30 * time.Second // how long a login that was seen counts
+	silenceAge = 10 * time.Minute // and that the CLI does not tell
+)
 
 var loggedInPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`Logged in as\s+(\S+)`)
@@ -21,6 +23,7 @@ var loggedInPattern = sync.OnceValue(func() *regexp.Regexp {
 type login struct {
 	at       time.Time
 	loggedIn bool
+	silent   bool // it said nothing at all
 	// moves says that the login is also found when CURSOR_CONFIG_DIR points to
 	// another folder. It is on macOS, where it lies in the keychain; reports
 	// about other systems disagree, so it is tried.
@@ -34,13 +37,18 @@ func (b *Backend) checkLogin(ctx context.Context) (login, *chat.Error) {
 }
 
 // settingsMove says whether a run may have its own CURSOR_CONFIG_DIR. A login
-// that ran out since shows in the run, so what was seen once counts.
+// that ran out since shows in the run, so what was seen once counts. A build
+// whose sub-commands hang may answer prompts all the same; its silence is waited
+// for once, not before every prompt.
 func (b *Backend) settingsMove(ctx context.Context) (bool, *chat.Error) {
-	l, err := b.loginThat(ctx, func(l login) bool { return l.loggedIn || time.Since(l.at) < loginAge })
+	if p := b.found.Load(); p != nil && p.mute && !b.env.hasKey {
+		return false, nil
+	}
+	l, err := b.loginThat(ctx, func(l login) bool {
+		age := time.Since(l.at)
+		return l.loggedIn || l.silent && age < silenceAge || age < loginAge
+	})
 	if err != nil && err.Kind == chat.Timeout && ctx.Err() == nil {
-		// A build whose status hangs may answer prompts all the same.
-		b.log.Warn("the Cursor CLI does not tell whether it is logged in")
-		b.login.Store(&login{at: time.Now()})
 		return false, nil
 	}
 	return l.moves, err
@@ -70,10 +78,24 @@ func (b *Backend) loginThat(ctx context.Context, good func(login) bool) (login, 
 		if ctx.Err() != nil {
 			return login{}, chat.AsError(ctx.Err())
 		}
+		b.noteSilence(err)
 		return login{}, b.askError(err)
 	}
 	b.login.Store(&l)
 	return l, nil
+}
+
+// noteSilence remembers that the CLI does not tell its login, unless it once did.
+func (b *Backend) noteSilence(err error) {
+	mute := (*noAnswer)(nil)
+	l := b.login.Load()
+	if !errors.As(err, &mute) || l != nil && l.loggedIn {
+		return
+	}
+	if l == nil || !l.silent {
+		b.log.Warn("the Cursor CLI does not tell whether it is logged in")
+	}
+	b.login.Store(&login{at: time.Now(), silent: true})
 }
 
 // askLogin runs `status` with the planned environment first: where the login

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -75,6 +76,37 @@ func TestStatusThatHangs(t *testing.T) {
 	r.answer(t, hello())
 	if n := r.starts(t) - starts; n != 1 {
 		t.Errorf("%d more processes for the next request", n)
+	}
+}
+
+// TestSilenceIsMetOnce: a CLI that answers prompts and nothing else holds up the
+// first of them for one probe, not for several, also while Check waits.
+func TestSilenceIsMetOnce(t *testing.T) {
+	for name, script := range map[string]agentsim.Script{
+		"status":             {MuteStatus: true},
+		"version and status": {MuteStatus: true, MuteVersion: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, script)
+			var check sync.WaitGroup
+			check.Go(func() { r.Check(t.Context()) })
+			eventually(t, 10*time.Second, "Check asks", func() bool { return r.live(t) > 0 })
+			began := time.Now()
+			r.answer(t, hello())
+			if took := time.Since(began); took > probeLimit+3*time.Second {
+				t.Errorf("the answer took %v", took)
+			}
+			check.Wait()
+			starts := r.starts(t)
+			old := *r.login.Load()
+			old.at = old.at.Add(-2 * loginAge)
+			r.login.Store(&old)
+			r.answer(t, hello())
+			if n := r.starts(t) - starts; n != 1 {
+				t.Errorf("%d more processes for the next request", n)
+			}
+		})
 	}
 }
 

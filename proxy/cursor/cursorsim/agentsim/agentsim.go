@@ -58,17 +58,18 @@ type Script struct {
 	Answer []Move `json:"answer,omitempty"`
 	After  []Move `json:"after,omitempty"`
 
-	Version    string        `json:"version,omitempty"`     // answer to --version
-	Models     []string      `json:"models,omitempty"`      // ids that the account may use; empty is a small list
-	LoggedOut  bool          `json:"logged_out,omitempty"`  // no stored login
-	FileLogin  bool          `json:"file_login,omitempty"`  // the login lies in the config folder: a moved CURSOR_CONFIG_DIR hides it
-	Home       string        `json:"home,omitempty"`        // the home that holds the login; "" skips that check
-	MuteStatus bool          `json:"mute_status,omitempty"` // status says nothing and stays
-	OldBuild   bool          `json:"old_build,omitempty"`   // does not know --trust
-	Boot       time.Duration `json:"boot,omitempty"`        // pause before anything else
-	RaceDir    string        `json:"race_dir,omitempty"`    // the first start in each workspace loses the settings file; marks lie here
-	LostChats  bool          `json:"lost_chats,omitempty"`  // every --resume fails because the chat is gone
-	Fail       string        `json:"fail,omitempty"`        // ends with this text on stderr and exit code 1, after reading the prompt
+	Version     string        `json:"version,omitempty"`      // answer to --version
+	Models      []string      `json:"models,omitempty"`       // ids that the account may use; empty is a small list
+	LoggedOut   bool          `json:"logged_out,omitempty"`   // no stored login
+	FileLogin   bool          `json:"file_login,omitempty"`   // the login lies in the config folder: a moved CURSOR_CONFIG_DIR hides it
+	Home        string        `json:"home,omitempty"`         // the home that holds the login; "" skips that check
+	MuteStatus  bool          `json:"mute_status,omitempty"`  // status says nothing and stays
+	MuteVersion bool          `json:"mute_version,omitempty"` // --version says nothing and stays
+	OldBuild    bool          `json:"old_build,omitempty"`    // does not know --trust
+	Boot        time.Duration `json:"boot,omitempty"`         // pause before anything else
+	RaceDir     string        `json:"race_dir,omitempty"`     // the first start in each workspace loses the settings file; marks lie here
+	LostChats   bool          `json:"lost_chats,omitempty"`   // every --resume fails because the chat is gone
+	Fail        string        `json:"fail,omitempty"`         // ends with this text on stderr and exit code 1, after reading the prompt
 
 	Chats string `json:"chats,omitempty"` // folder that keeps chats, so that --resume continues them
 
@@ -134,6 +135,8 @@ type program struct {
 
 func (p *program) run(args []string, opts options) int {
 	switch {
+	case opts.version && p.script.MuteVersion:
+		hold()
 	case opts.version:
 		fmt.Fprintln(p.stdout, or(p.script.Version, Version))
 		return 0
