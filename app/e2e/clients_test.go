@@ -18,19 +18,34 @@ const mark = "MARK-q7Zk41"
 // client is an agent from npm that answers one prompt and exits.
 type client struct {
 	name string
+	// install is the folder of testdata that lists its package; "" is name.
+	install string
 	// configure writes the client's settings into home and returns its command
 	// line without the prompt, and its environment.
-	configure func(t *testing.T, install, home, url string, models [2]string) (argv, env []string)
+	configure configure
 	limit     time.Duration
 }
 
 func agents() []client {
 	return []client{
-		{name: "opencode", configure: configureOpenCode, limit: 2 * time.Minute},
-		{name: "pi", configure: configurePi, limit: time.Minute},
+		{name: "opencode", configure: openCodeOver("@ai-sdk/openai-compatible"), limit: 2 * time.Minute},
+		{name: "pi", configure: piOver("openai-completions", "/v1"), limit: time.Minute},
 		{name: "codex", configure: configureCodex, limit: time.Minute},
 		{name: "claude", configure: configureClaude, limit: time.Minute},
 	}
+}
+
+// otherDialects are agents that speak more than the dialect they speak by
+// default.
+func otherDialects() []client {
+	var all []client
+	for npm, dialect := range map[string]string{"@ai-sdk/anthropic": "Messages", "@ai-sdk/openai": "Responses"} {
+		all = append(all, client{name: "opencode over " + dialect, install: "opencode", configure: openCodeOver(npm), limit: 2 * time.Minute})
+	}
+	all = append(all,
+		client{name: "pi over Messages", install: "pi", configure: piOver("anthropic-messages", ""), limit: time.Minute},
+		client{name: "pi over Responses", install: "pi", configure: piOver("openai-responses", "/v1"), limit: time.Minute})
+	return all
 }
 
 // project makes a fresh home and, in it, a folder with the file to read.
@@ -46,6 +61,14 @@ func project(t *testing.T) (home, file string) {
 	return home, file
 }
 
+// folder returns where the client is installed.
+func (c client) folder(installs map[string]string) string {
+	if c.install != "" {
+		return installs[c.install]
+	}
+	return installs[c.name]
+}
+
 // ask starts a command for one prompt in a project of its own.
 func (c client) ask(t *testing.T, install, home, url string, models [2]string, prompt string) command {
 	t.Helper()
@@ -53,37 +76,42 @@ func (c client) ask(t *testing.T, install, home, url string, models [2]string, p
 	return command{argv: append(argv, prompt), dir: filepath.Join(home, "proj"), env: cleanEnv(home, env...), limit: c.limit}
 }
 
-func configureOpenCode(t *testing.T, install, home, url string, models [2]string) (argv, env []string) {
-	limit := object{"context": 200_000, "output": 32_000}
-	writeJSON(t, filepath.Join(home, ".config", "opencode", "opencode.json"), object{
-		"autoupdate": false, "share": "disabled",
-		"model": "cursortray/" + models[0], "small_model": "cursortray/" + models[1],
-		"enabled_providers": []string{"cursortray"},
-		"provider": object{"cursortray": object{
-			"npm": "@ai-sdk/openai-compatible", "name": "cursortray",
-			"options": object{"baseURL": url + "/v1", "apiKey": localKey},
-			"models": object{
-				models[0]: object{"name": "Large", "tool_call": true, "reasoning": true, "limit": limit},
-				models[1]: object{"name": "Small"},
-			},
-		}},
-	})
-	return []string{binary(install, "opencode"), "run"}, []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1"}
+type configure = func(t *testing.T, install, home, url string, models [2]string) (argv, env []string)
+
+// openCodeOver takes the dialect from the package, which OpenCode brings along.
+func openCodeOver(npm string) configure {
+	return func(t *testing.T, install, home, url string, models [2]string) (argv, env []string) {
+		limit := object{"context": 200_000, "output": 32_000}
+		writeJSON(t, filepath.Join(home, ".config", "opencode", "opencode.json"), object{
+			"autoupdate": false, "share": "disabled",
+			"model": "cursortray/" + models[0], "small_model": "cursortray/" + models[1],
+			"enabled_providers": []string{"cursortray"},
+			"provider": object{"cursortray": object{
+				"npm": npm, "name": "cursortray",
+				"options": object{"baseURL": url + "/v1", "apiKey": localKey},
+				"models": object{
+					models[0]: object{"name": "Large", "tool_call": true, "reasoning": true, "limit": limit},
+					models[1]: object{"name": "Small"},
+				},
+			}},
+		})
+		return []string{binary(install, "opencode"), "run"}, []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1"}
+	}
 }
 
-func configurePi(t *testing.T, install, home, url string, models [2]string) (argv, env []string) {
-	writeJSON(t, filepath.Join(home, ".pi", "agent", "models.json"), object{"providers": object{"cursortray": object{
-		"baseUrl": url + "/v1", "api": "openai-completions", "apiKey": localKey,
-		"models": []object{{
-			"id": models[0], "contextWindow": 200_000, "maxTokens": 32_000, "reasoning": false, "input": []string{"text", "image"},
-			"cost": object{"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75},
-		}},
-	}}})
-	return []string{binary(install, "pi"), "--provider", "cursortray", "--model", models[0], "-p"}, []string{"PI_OFFLINE=1"}
+func piOver(api, version string) configure {
+	return func(t *testing.T, install, home, url string, models [2]string) (argv, env []string) {
+		writeJSON(t, filepath.Join(home, ".pi", "agent", "models.json"), object{"providers": object{"cursortray": object{
+			"baseUrl": url + version, "api": api, "apiKey": localKey,
+			"models": []object{{
+				"id": models[0], "contextWindow": 200_000, "maxTokens": 32_000, "reasoning": false, "input": []string{"text", "image"},
+				"cost": object{"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75},
+			}},
+		}}})
+		return []string{binary(install, "pi"), "--provider", "cursortray", "--model", models[0], "-p"}, []string{"PI_OFFLINE=1"}
+	}
 }
 
-// configureCodex sets up the one client that speaks Responses only. It leaves
-// web_search on, a tool that the port must drop.
 func configureCodex(t *testing.T, install, home, url string, models [2]string) (argv, env []string) {
 	dir := filepath.Join(home, ".codex")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -59,6 +59,9 @@ func (s *suite) runAll(t *testing.T, srv *server, structured bool) {
 			s.parallel(t, c.name+" answers", func(t *testing.T) { s.runPrompt(t, srv, c) })
 			s.parallel(t, c.name+" reads a file", func(t *testing.T) { s.runLoop(t, srv, c) })
 		}
+		for _, c := range otherDialects() {
+			s.parallel(t, c.name+" reads a file", func(t *testing.T) { s.runLoop(t, srv, c) })
+		}
 	})
 	srv.checkNoAgents(t, "the end of all clients")
 }
@@ -105,7 +108,7 @@ func (s *suite) runScript(t *testing.T, srv *server, name string, structured boo
 func (s *suite) runPrompt(t *testing.T, srv *server, c client) {
 	home, _ := project(t)
 	between := record(t, srv.url)
-	got := c.ask(t, s.installs[c.name], home, between.url, srv.models, "Say hello").run(t)
+	got := c.ask(t, c.folder(s.installs), home, between.url, srv.models, "Say hello").run(t)
 	c.check(t, got, between, "simulated")
 	for _, r := range between.requests() {
 		if r.results > 0 {
@@ -118,7 +121,7 @@ func (s *suite) runPrompt(t *testing.T, srv *server, c client) {
 func (s *suite) runLoop(t *testing.T, srv *server, c client) {
 	home, file := project(t)
 	between := record(t, srv.url)
-	got := c.ask(t, s.installs[c.name], home, between.url, srv.models, "Read the file "+file+" and tell me its first line").run(t)
+	got := c.ask(t, c.folder(s.installs), home, between.url, srv.models, "Read the file "+file+" and tell me its first line").run(t)
 	c.check(t, got, between, mark)
 	asked, answered := 0, 0
 	for _, r := range between.requests() {
@@ -181,7 +184,7 @@ func (s *suite) checkRecords(t *testing.T, srv *server) {
 func (s *suite) killClient(t *testing.T, srv *server) {
 	home, _ := project(t)
 	pi := agents()[1]
-	cmd, out := pi.ask(t, s.installs[pi.name], home, srv.url, srv.models, "Say hello").prepare(t.Context())
+	cmd, out := pi.ask(t, pi.folder(s.installs), home, srv.url, srv.models, "Say hello").prepare(t.Context())
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
