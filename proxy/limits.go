@@ -1,43 +1,92 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
 	"cursortray/proxy/chat"
 )
 
+// slotPatience is how long a request waits for a slot. A client sees the end of
+// its answer a little before the slot is free, and may send the next request at
+// once.
+const slotPatience = 250 * time.Millisecond
+
 // slots bounds how many requests for a model run at once, and reports how many
-// do.
+// do. As many may wait for a slot, in order and not for long.
 type slots struct {
-	mu      sync.Mutex
-	free    int
-	active  int
+	size    int
 	changed func(active int)
+
+	mu      sync.Mutex
+	active  int
+	waiting []chan struct{} // closed when the slot is theirs
 }
 
-// enter takes a slot, unless all are taken.
-func (s *slots) enter() bool {
+// enter takes a slot. It returns false if none becomes free soon.
+func (s *slots) enter(ctx context.Context) bool {
+	turn, entered := s.line()
+	if turn == nil {
+		return entered
+	}
+	patience := time.NewTimer(slotPatience)
+	defer patience.Stop()
+	select {
+	case <-turn:
+		return true
+	case <-patience.C:
+	case <-ctx.Done():
+	}
+	return !s.withdraw(turn)
+}
+
+// line takes a slot, or returns a place in the line, or neither when the line
+// is too long as well.
+func (s *slots) line() (turn chan struct{}, entered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.free == 0 {
+	if s.active < s.size {
+		s.active++
+		s.report()
+		return nil, true
+	}
+	if len(s.waiting) >= s.size {
+		return nil, false
+	}
+	turn = make(chan struct{})
+	s.waiting = append(s.waiting, turn)
+	return turn, false
+}
+
+// withdraw takes turn out of the line. It returns false if the slot has just
+// become its own.
+func (s *slots) withdraw(turn chan struct{}) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.Index(s.waiting, turn)
+	if i < 0 {
 		return false
 	}
-	s.free--
-	s.active++
-	s.report()
+	s.waiting = slices.Delete(s.waiting, i, i+1)
 	return true
 }
 
+// leave gives the slot to the first in line.
 func (s *slots) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.free++
+	if len(s.waiting) > 0 {
+		close(s.waiting[0])
+		s.waiting = slices.Delete(s.waiting, 0, 1)
+		return // as many are active as before
+	}
 	s.active--
 	s.report()
 }

@@ -107,7 +107,7 @@ func (rt *route) allow() string {
 // withBody runs a request with a body within the limits. The slot is taken
 // before the body is read, so that bodies cannot fill the memory.
 func (s *Server) withBody(slots *slots, w http.ResponseWriter, r *http.Request, handler http.HandlerFunc) {
-	if !slots.enter() {
+	if !slots.enter(r.Context()) {
 		fail(w, r, chat.Errorf(chat.Overloaded, "%d requests are running already; try again when one has ended", s.cfg.MaxStreams))
 		return
 	}

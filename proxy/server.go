@@ -110,9 +110,9 @@ func New(cfg Config) *Server {
 	if s.cfg.MaxStreams == 0 {
 		s.cfg.MaxStreams = 64
 	}
-	s.slots = slots{free: s.cfg.MaxStreams, changed: cfg.Activity}
+	s.slots = slots{size: s.cfg.MaxStreams, changed: cfg.Activity}
 	s.guard = newGuard(cfg.Hosts, cfg.Origins, s.log)
-	s.counts = slots{free: s.cfg.MaxStreams}
+	s.counts = slots{size: s.cfg.MaxStreams}
 	turns := turn.Config{Backend: cfg.Backend, KeepAlive: s.cfg.KeepAlive, Logger: s.log, Done: noteOutcome}
 	s.chat, s.messages, s.models = openai.New(turns), anthropic.New(turns), modellist.New(turns, fail)
 	s.handler = s.recorded(s.guarded(s.routes()))
