@@ -3,11 +3,10 @@ package cursor
 import (
 	"context"
 	"os/exec"
-	"regexp"
 	"strings"
 )
 
-var platformUUID = regexp.MustCompile(`"IOPlatformUUID" = "([^"]+)"`)
+var platformUUID = pattern(`"IOPlatformUUID" = "([^"]+)"`)
 
 // platformID returns the UUID of the Mac, which only IOKit and its tool tell.
 func platformID(ctx context.Context) string {
@@ -15,7 +14,7 @@ func platformID(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	found := platformUUID.FindSubmatch(out)
+	found := platformUUID().FindSubmatch(out)
 	if found == nil {
 		return ""
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
 )
 
@@ -69,7 +68,7 @@ func parseBase(text, fallback string) (string, error) {
 // cursorHost matches Cursor's own domain by whole labels, with all its
 // regional names. It leaves no room for user names, look-alikes, addresses or
 // a dot at the end.
-var cursorHost = regexp.MustCompile(`^([a-z0-9-]+\.)+cursor\.sh$`)
+var cursorHost = pattern(`^([a-z0-9-]+\.)+cursor\.sh$`)
 
 // ParseAgentURL returns the origin in an agent URL that the server named or
 // the user set. Only https and Cursor's own domain are taken, because the
@@ -90,7 +89,7 @@ func ParseAgentURL(text string) (string, error) {
 		return "", errors.New("the agent host is not https")
 	case u.User != nil:
 		return "", errors.New("the agent host has a user name")
-	case !cursorHost.MatchString(strings.ToLower(u.Hostname())):
+	case !cursorHost().MatchString(strings.ToLower(u.Hostname())):
 		return "", fmt.Errorf("the agent host %q is not below cursor.sh", u.Hostname())
 	}
 	return "https://" + strings.ToLower(u.Host), nil
@@ -102,5 +101,5 @@ func (h Hosts) mayHaveToken(u *url.URL) bool {
 		return false
 	}
 	api, err := url.Parse(h.API())
-	return err == nil && strings.EqualFold(u.Host, api.Host) || cursorHost.MatchString(strings.ToLower(u.Hostname()))
+	return err == nil && strings.EqualFold(u.Host, api.Host) || cursorHost().MatchString(strings.ToLower(u.Hostname()))
 }

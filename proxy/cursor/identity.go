@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -17,10 +17,15 @@ const defaultVersion = "cli-2026.08.25-3e8eec8"
 
 // Identity is what the client headers of a call to Cursor tell.
 type Identity struct {
-	version  string
+	version string
+	privacy bool
+	place   func() place // nil tells nothing
+}
+
+// place is what an Identity tells of this machine.
+type place struct {
 	timezone string // IANA name; "" is not sent
-	privacy  bool
-	machine  deviceIDs
+	device   deviceIDs
 }
 
 // IdentityConfig has the settings of an Identity.
@@ -30,10 +35,11 @@ type IdentityConfig struct {
 	Share    bool   // lets Cursor keep prompts; false asks for privacy
 }
 
-var versionPattern = regexp.MustCompile(`^cli-[0-9A-Za-z][0-9A-Za-z._-]*$`)
+var versionPattern = pattern(`^cli-[0-9A-Za-z][0-9A-Za-z._-]*$`)
 
-// NewIdentity reads this machine's ids, which are the same at every start: an
-// account with ever new ones soon has "too many devices".
+// NewIdentity returns the identity of this machine. Its ids are the same at
+// every start: an account with ever new ones soon has "too many devices". They
+// are read at the first call to Cursor, for on macOS that takes a while.
 func NewIdentity(ctx context.Context, cfg IdentityConfig) (*Identity, error) {
 	version := cfg.Version
 	if version == "" {
@@ -42,15 +48,18 @@ func NewIdentity(ctx context.Context, cfg IdentityConfig) (*Identity, error) {
 	if version == "" {
 		version = defaultVersion
 	}
-	if !versionPattern.MatchString(version) {
+	if !versionPattern().MatchString(version) {
 		return nil, fmt.Errorf("the client version %q does not look like %s", version, defaultVersion)
 	}
-	return &Identity{version: version, timezone: timezone(), privacy: !cfg.Share, machine: thisDevice(ctx)}, nil
+	ctx = context.WithoutCancel(ctx) // reading has its own limit, and is done once for all calls
+	return &Identity{version: version, privacy: !cfg.Share, place: sync.OnceValue(func() place {
+		return place{timezone(), thisDevice(ctx)}
+	})}, nil
 }
 
 // buildFolder matches the folders in which the CLI's installer keeps builds;
 // their names begin with the date.
-var buildFolder = regexp.MustCompile(`^[0-9]{4}\.[0-9]{2}\.[0-9]{2}-[0-9a-f]+$`)
+var buildFolder = pattern(`^[0-9]{4}\.[0-9]{2}\.[0-9]{2}-[0-9a-f]+$`)
 
 // installedVersion returns the version of the newest build in dir, or "".
 func installedVersion(dir string) string {
@@ -60,7 +69,7 @@ func installedVersion(dir string) string {
 	}
 	newest := ""
 	for _, e := range entries {
-		if e.IsDir() && buildFolder.MatchString(e.Name()) {
+		if e.IsDir() && buildFolder().MatchString(e.Name()) {
 			newest = max(newest, e.Name())
 		}
 	}
@@ -78,26 +87,30 @@ func (i *Identity) apply(h http.Header, at time.Time) {
 	h.Set("X-Cursor-Client-Version", i.version)
 	h.Set("X-Ghost-Mode", fmt.Sprint(i.privacy))
 	h.Set("X-Request-Id", newUUID())
-	h.Set("X-Cursor-Checksum", checksum(at, i.machine))
-	if i.timezone != "" {
-		h.Set("X-Cursor-Timezone", i.timezone)
+	var here place
+	if i.place != nil {
+		here = i.place()
+	}
+	h.Set("X-Cursor-Checksum", checksum(at, here.device))
+	if here.timezone != "" {
+		h.Set("X-Cursor-Timezone", here.timezone)
 	}
 }
 
 // timezone returns the IANA name of the local time zone, "" if the system does
 // not tell it.
 func timezone() string {
-	if name := time.Local.String(); zoneName.MatchString(name) {
+	if name := time.Local.String(); zoneName().MatchString(name) {
 		return name
 	}
 	target, err := filepath.EvalSymlinks("/etc/localtime")
 	if err != nil {
 		return ""
 	}
-	if _, name, found := strings.Cut(filepath.ToSlash(target), "/zoneinfo/"); found && zoneName.MatchString(name) {
+	if _, name, found := strings.Cut(filepath.ToSlash(target), "/zoneinfo/"); found && zoneName().MatchString(name) {
 		return name
 	}
 	return ""
 }
 
-var zoneName = regexp.MustCompile(`^(UTC|[A-Za-z]+(/[A-Za-z0-9_+-]+)+)$`)
+var zoneName = pattern(`^(UTC|[A-Za-z]+(/[A-Za-z0-9_+-]+)+)$`)

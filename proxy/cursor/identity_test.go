@@ -84,7 +84,10 @@ func TestClientVersion(t *testing.T) {
 }
 
 func TestClientHeaders(t *testing.T) {
-	i := &Identity{version: "cli-1.0", timezone: "Europe/Berlin", privacy: true, machine: deviceIDs{"m", "n"}}
+	at := func(timezone string, ids deviceIDs) func() place {
+		return func() place { return place{timezone, ids} }
+	}
+	i := &Identity{version: "cli-1.0", privacy: true, place: at("Europe/Berlin", deviceIDs{"m", "n"})}
 	h := http.Header{}
 	i.apply(h, time.UnixMilli(1780000000000))
 	want := map[string]string{
@@ -104,7 +107,7 @@ func TestClientHeaders(t *testing.T) {
 	if h.Get("x-request-id") == id {
 		t.Error("the request id was used twice")
 	}
-	if name := timezone(); name != "" && !zoneName.MatchString(name) {
+	if name := timezone(); name != "" && !zoneName().MatchString(name) {
 		t.Errorf("time zone %q", name)
 	}
 	shared := http.Header{}

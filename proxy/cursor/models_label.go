@@ -2,13 +2,12 @@ package cursor
 
 import (
 	"html"
-	"regexp"
 	"strings"
 	"unicode"
 )
 
 // htmlTag matches tags and comments; "<5B" is neither.
-var htmlTag = regexp.MustCompile(`(?s)<!--.*?-->|</?[A-Za-z][^<>]*>`)
+var htmlTag = pattern(`(?s)<!--.*?-->|</?[A-Za-z][^<>]*>`)
 
 // maxLabel is in runes; labels are titles of menu items.
 const maxLabel = 120
@@ -16,8 +15,8 @@ const maxLabel = 120
 // cleanLabel turns a name from an answer into plain text: Cursor puts HTML into
 // names, and zero-width characters behind them.
 func cleanLabel(s string) string {
-	s = html.UnescapeString(htmlTag.ReplaceAllString(s, ""))
-	s = htmlTag.ReplaceAllString(s, "") // tags that were written as entities
+	s = html.UnescapeString(htmlTag().ReplaceAllString(s, ""))
+	s = htmlTag().ReplaceAllString(s, "") // tags that were written as entities
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case strings.ContainsRune("()<>&\"'`“”‘’", r), unicode.Is(unicode.Cf, r), r == unicode.ReplacementChar:

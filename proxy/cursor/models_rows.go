@@ -2,7 +2,6 @@ package cursor
 
 import (
 	"errors"
-	"regexp"
 	"strings"
 )
 
@@ -185,12 +184,12 @@ func decodeVariant(f fields) variantRow {
 	return v
 }
 
-var representation = regexp.MustCompile(`^[^\[\]]+\[([^\[\]]*)\]$`)
+var representation = pattern(`^[^\[\]]+\[([^\[\]]*)\]$`)
 
 // parseRepresentation reads the settings in a text such as
 // "model[effort=high,fast=false]".
 func parseRepresentation(text string) []Parameter {
-	m := representation.FindStringSubmatch(text)
+	m := representation().FindStringSubmatch(text)
 	if m == nil {
 		return nil
 	}

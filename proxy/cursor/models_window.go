@@ -1,7 +1,6 @@
 package cursor
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -10,14 +9,14 @@ import (
 const usualWindow = 200_000
 
 var (
-	tooltipSize = regexp.MustCompile(`(?i)\b([0-9]+(?:\.[0-9]+)?) ?([km])\b[^\n]{0,60}?\bcontext window`)
-	sizeText    = regexp.MustCompile(`(?i)^([0-9]{1,7}(?:\.[0-9]{1,3})?)([km])$`)
+	tooltipSize = pattern(`(?i)\b([0-9]+(?:\.[0-9]+)?) ?([km])\b[^\n]{0,60}?\bcontext window`)
+	sizeText    = pattern(`(?i)^([0-9]{1,7}(?:\.[0-9]{1,3})?)([km])$`)
 )
 
 // parseSize reads a size such as "272k" or "1m", 0 if it is none. Sizes are in
 // thousands, not in powers of two.
 func parseSize(s string) int {
-	m := sizeText.FindStringSubmatch(s)
+	m := sizeText().FindStringSubmatch(s)
 	if m == nil {
 		return 0
 	}
@@ -41,7 +40,7 @@ func formatSize(tokens int) string {
 
 // tooltipWindow reads the window in a tooltip's "300k context window".
 func tooltipWindow(markdown string) int {
-	m := tooltipSize.FindStringSubmatch(markdown)
+	m := tooltipSize().FindStringSubmatch(markdown)
 	if m == nil {
 		return 0
 	}

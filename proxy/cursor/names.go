@@ -1,7 +1,6 @@
 package cursor
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -116,10 +115,10 @@ func (r *reading) inTable(c *Catalog, form string) bool {
 }
 
 var (
-	vendorPath = regexp.MustCompile(`^.*/|^(?:[a-z-]{2,8}\.)?anthropic\.`)
-	windowMark = regexp.MustCompile(`(?:\[([0-9.]+[km])\]|@([0-9.]+[km]))$`)
-	dateMark   = regexp.MustCompile(`(?:[-@]20[0-9]{6})?(?:-v[0-9](?::[0-9])?)?$`)
-	stateMark  = regexp.MustCompile(`-(?:preview|latest)$`)
+	vendorPath = pattern(`^.*/|^(?:[a-z-]{2,8}\.)?anthropic\.`)
+	windowMark = pattern(`(?:\[([0-9.]+[km])\]|@([0-9.]+[km]))$`)
+	dateMark   = pattern(`(?:[-@]20[0-9]{6})?(?:-v[0-9](?::[0-9])?)?$`)
+	stateMark  = pattern(`-(?:preview|latest)$`)
 )
 
 // plainForms returns a name in lower case and then with less and less around
@@ -134,15 +133,15 @@ func plainForms(name string) (forms []string, window int) {
 			forms = append(forms, form)
 		}
 	}
-	next(vendorPath.ReplaceAllString(form, ""))
-	next(vendorPath.ReplaceAllString(form, "")) // bedrock/us.anthropic.claude-...
-	if m := windowMark.FindStringSubmatch(form); m != nil {
+	next(vendorPath().ReplaceAllString(form, ""))
+	next(vendorPath().ReplaceAllString(form, "")) // bedrock/us.anthropic.claude-...
+	if m := windowMark().FindStringSubmatch(form); m != nil {
 		if window = parseSize(m[1] + m[2]); window > 0 {
 			next(strings.TrimSuffix(form, m[0]))
 		}
 	}
-	next(dateMark.ReplaceAllString(form, ""))
-	next(stateMark.ReplaceAllString(form, ""))
+	next(dateMark().ReplaceAllString(form, ""))
+	next(stateMark().ReplaceAllString(form, ""))
 	return forms, window
 }
 

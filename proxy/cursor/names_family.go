@@ -2,7 +2,6 @@ package cursor
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +33,7 @@ func (c *Catalog) byFamily(r reading) (match, bool) {
 		}
 	case isClaude:
 		m, ok = c.ofLine(f, claudeChoice(f))
-	case foreignGPT.MatchString(r.base):
+	case foreignGPT().MatchString(r.base):
 		m, ok = c.standIn(c.cfg.Default), true
 	case r.known: // a model that Cursor once had
 		if f, isOther := otherFamily(r.base); isOther {
@@ -52,7 +51,7 @@ func (c *Catalog) byFamily(r reading) (match, bool) {
 
 // foreignGPT matches OpenAI models that Cursor has never listed but that
 // OpenAI's own tools ask for.
-var foreignGPT = regexp.MustCompile(`^gpt-(?:5|5-codex|6(?:[-.].*)?)$`)
+var foreignGPT = pattern(`^gpt-(?:5|5-codex|6(?:[-.].*)?)$`)
 
 // standIn returns the model for which the user has set a name, else Cursor's
 // automatic choice.
@@ -124,9 +123,9 @@ func claudeFamily(name string) (family, bool) {
 	var numbers []string
 	for token := range strings.SplitSeq(rest, "-") {
 		switch {
-		case versionText.MatchString(token):
+		case versionText().MatchString(token):
 			numbers = append(numbers, strings.Split(token, ".")...)
-		case word == "" && wordText.MatchString(token):
+		case word == "" && wordText().MatchString(token):
 			word = token
 		default:
 			return family{}, false
@@ -139,16 +138,16 @@ func claudeFamily(name string) (family, bool) {
 }
 
 var (
-	versionText = regexp.MustCompile(`^[0-9]{1,4}(?:\.[0-9]{1,4})?$`)
-	wordText    = regexp.MustCompile(`^[a-z]+$`)
-	lineVersion = regexp.MustCompile(`^([a-z]?)([0-9]{1,4}(?:\.[0-9]{1,4})?)$`)
+	versionText = pattern(`^[0-9]{1,4}(?:\.[0-9]{1,4})?$`)
+	wordText    = pattern(`^[a-z]+$`)
+	lineVersion = pattern(`^([a-z]?)([0-9]{1,4}(?:\.[0-9]{1,4})?)$`)
 )
 
 // otherFamily reads names with the version in one piece.
 func otherFamily(name string) (family, bool) {
 	tokens := strings.Split(name, "-")
 	for i, token := range tokens {
-		if m := lineVersion.FindStringSubmatch(token); m != nil && i > 0 {
+		if m := lineVersion().FindStringSubmatch(token); m != nil && i > 0 {
 			tokens[i] = m[1] + "*"
 			return family{strings.Join(tokens, "-"), parseVersion(strings.Split(m[2], "."))}, true
 		}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"regexp"
 	"strings"
 	"time"
 )
@@ -118,14 +117,14 @@ func subjectOf(token string) string {
 }
 
 // userID is what may stand in a URL and a cookie as it is.
-var userID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+var userID = pattern(`^[A-Za-z0-9_-]{1,128}$`)
 
 // userOf returns the user's id in the subject, which has the way of logging in
 // in front of it; "" if there is none.
 func userOf(token string) string {
 	subject := subjectOf(token)
 	user := subject[strings.LastIndex(subject, "|")+1:]
-	if !userID.MatchString(user) || strings.ContainsAny(token, `;,"\`) {
+	if !userID().MatchString(user) || strings.ContainsAny(token, `;,"\`) {
 		return ""
 	}
 	return user
