@@ -1,6 +1,7 @@
 package simserver
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -57,6 +58,21 @@ func TestDemoCallsAToolAndGoesOn(t *testing.T) {
 		t.Errorf("outcomes %s, %s", records[0].Outcome, records[1].Outcome)
 	}
 	wantRules(t, s)
+}
+
+func TestJSONRule(t *testing.T) {
+	for rule, want := range map[string]string{
+		"Be brief.": "false ",
+		"Be brief.\n\nAnswer with one JSON object and nothing else: no prose.":                         "true ",
+		"Answer with one JSON value. It must match this JSON Schema: {\"type\":\"object\"}":            `true {"type":"object"}`,
+		"Answer with one JSON value. It must match this JSON Schema: {\"type\":\"object\"}\nBe brief.": `true {"type":"object"}`,
+		"Answer with one JSON value. It must match this JSON Schema: {\"ty":                            "true ",
+	} {
+		asked, schema := jsonRule(rule)
+		if got := fmt.Sprintf("%v %s", asked, schema); got != want {
+			t.Errorf("%q: %s, want %s", rule, got, want)
+		}
+	}
 }
 
 func TestScriptedRun(t *testing.T) {

@@ -3,6 +3,7 @@ package simserver
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
@@ -191,6 +192,7 @@ func (m *memory) turn() error {
 func (m *memory) now() cursorsim.Turn {
 	offered := m.run.tools
 	turn := cursorsim.Turn{System: offered.rule}
+	turn.JSON, turn.Schema = jsonRule(offered.rule)
 	for _, tool := range offered.tools {
 		var schema structpb.Value
 		var text json.RawMessage
@@ -219,6 +221,17 @@ func (m *memory) now() cursorsim.Turn {
 	}
 	m.answerToResult(&turn)
 	return turn
+}
+
+// jsonRule tells whether the rules ask for JSON, and of which form. A model
+// understands any words; this one knows those that agentrpc uses.
+func jsonRule(rule string) (asked bool, schema json.RawMessage) {
+	_, form, asked := strings.Cut(rule, "Answer with one JSON ")
+	_, text, _ := strings.Cut(form, "JSON Schema: ")
+	if json.NewDecoder(strings.NewReader(text)).Decode(&schema) != nil {
+		schema = nil // any object
+	}
+	return asked, schema
 }
 
 // answerToResult: a client whose run was lost brings the result in its history,
