@@ -21,10 +21,13 @@ const providers = {
   }),
   "openai, chat": (options) => openAI(options).chat,
   "openai, Responses": openAI, // its default
-  // For a model that it does not know it warns unless the limit is given.
+  // For a model that it does not know it warns unless the limit is given, and
+  // asks for an object by a tool that must be called, unless told otherwise.
   anthropic: (options) => (id) => wrapLanguageModel({
     model: createAnthropic({ baseURL: BASE_URL, apiKey: API_KEY, ...options })(id),
-    middleware: defaultSettingsMiddleware({ settings: { maxOutputTokens: 4000 } }),
+    middleware: defaultSettingsMiddleware({ settings: {
+      maxOutputTokens: 4000, providerOptions: { anthropic: { structuredOutputMode: "outputFormat" } },
+    } }),
   }),
 };
 
