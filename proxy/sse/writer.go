@@ -7,6 +7,7 @@ package sse
 import (
 	"errors"
 	"net/http"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -64,20 +65,31 @@ func NewWriter(w http.ResponseWriter, keepAlive time.Duration) *Writer {
 // it. The bytes are copied. It blocks while the client is far behind, and
 // fails once a write to the client has failed or the stream was closed.
 func (s *Writer) Write(events []byte) error {
+	first, err := s.queue(events)
+	if first && err == nil {
+		// The first word is worth more than a full burst: without this it waits
+		// until the caller has nothing more to say, or a second thread is up.
+		runtime.Gosched()
+	}
+	return err
+}
+
+// queue returns first if the goroutine has not taken anything yet.
+func (s *Writer) queue(events []byte) (first bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(s.pending) >= maxPending && s.err == nil && !s.closed {
 		s.room.Wait()
 	}
 	if s.err != nil {
-		return s.err
+		return false, s.err
 	}
 	if s.closed {
-		return ErrClosed
+		return false, ErrClosed
 	}
 	s.pending = append(s.pending, events...)
 	s.signal()
-	return nil
+	return !s.started, nil
 }
 
 // Abort gives up a stream that has not begun. False means that not a byte was
