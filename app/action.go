@@ -45,6 +45,10 @@ type CopyModel struct{ ID string }
 // Refresh fetches the account's models and the figures of its plan.
 type Refresh struct{}
 
+// ChooseBackend fixes the way to Cursor of new conversations, or with "auto"
+// none.
+type ChooseBackend struct{ Setting string }
+
 // MenuOpened tells that somebody looks at the menu.
 type MenuOpened struct{}
 
@@ -64,5 +68,6 @@ func (CopyLoginURL) isAction()  {}
 func (SignOut) isAction()       {}
 func (CopyModel) isAction()     {}
 func (Refresh) isAction()       {}
+func (ChooseBackend) isAction() {}
 func (MenuOpened) isAction()    {}
 func (Quit) isAction()          {}

@@ -45,11 +45,13 @@ type Config struct {
 	Proxy proxy.Config
 
 	// Backend answers the requests. Run closes it at its end.
-	Backend       chat.Backend
-	BackendName   string // for people: "cursor-agent"
-	BackendChoice string // the setting: "auto", "cli", "agent"
-	BackendReason string // why that one was chosen, in a few words; may be empty
-	Demo          bool   // nothing is real
+	Backend chat.Backend
+	// Chooser decides between the ways that Backend has; nil: there is one.
+	Chooser Chooser
+	// SaveBackend stores the user's choice of the back-end for the next start;
+	// nil: there is nothing to choose.
+	SaveBackend func(setting string) error
+	Demo        bool // nothing is real
 
 	// Account is the Cursor account; nil: there is none. AccountChanged has an
 	// element after somebody was logged in or out.
@@ -102,7 +104,7 @@ func New(cfg Config) *App {
 		Version: cfg.Version,
 		Demo:    cfg.Demo,
 		Proxy:   ProxyStatus{Addr: cfg.Addr, BaseURL: baseURL(cfg.Addr)},
-		Backend: BackendStatus{Name: cfg.BackendName, Choice: cfg.BackendChoice, Reason: cfg.BackendReason},
+		Backend: backendStatus(cfg),
 	})
 	return a
 }
@@ -134,6 +136,7 @@ func (a *App) turn(ctx context.Context, m *machine) {
 	defer m.stopTimers()
 	done := ctx.Done()
 	for {
+		m.showChoice()
 		a.troubled.Store(m.snap.Backend.Problem != nil)
 		a.hub.publish(m.snap)
 		if m.over() {

@@ -20,6 +20,7 @@ import (
 
 	"cursortray/proxy/chat"
 	"cursortray/proxy/chat/chattest"
+	"cursortray/proxy/choice"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -60,7 +61,7 @@ func newRig(t *testing.T, change func(*Config), turns ...chattest.Turn) *rig {
 	t.Helper()
 	r := &rig{backend: chattest.New(turns...), keys: &fakeKeys{}, copies: make(chan string, 8), ended: make(chan error, 1)}
 	cfg := Config{
-		Addr: "127.0.0.1:0", Backend: r.backend, BackendName: "fake", BackendChoice: "auto", BackendReason: "a test",
+		Addr: "127.0.0.1:0", Backend: r.backend, Chooser: &fakeChooser{now: choice.Choice{Setting: "auto", Name: "fake", Reason: "a test"}},
 		Keys: r.keys, Version: "9.9", Logger: slog.New(slog.DiscardHandler),
 		Copy: func(_ context.Context, text string) error { r.copies <- text; return nil },
 	}

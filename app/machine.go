@@ -113,6 +113,8 @@ func (m *machine) do(action Action) {
 		m.copyModel(a.ID)
 	case Refresh:
 		m.refresh()
+	case ChooseBackend:
+		m.chooseBackend(a.Setting)
 	case MenuOpened:
 		m.menuOpened()
 	case Recheck:

@@ -53,9 +53,11 @@ func (s ProxyState) String() string {
 
 // BackendStatus is the state of what answers the requests.
 type BackendStatus struct {
-	Name    string
-	Choice  string // the setting that led to it
-	Reason  string // why this one; may be empty
+	Name   string
+	Choice string // the setting that led to it
+	Reason string // why this one; may be empty
+	// Fixed says that Choice cannot be changed.
+	Fixed   bool
 	Account string // who is logged in; "" when the back-end does not tell
 	// Problem is what a request would fail with now; nil when all is well or
 	// nothing is known yet. Its kind says what is wrong, its message the

@@ -24,6 +24,7 @@ import (
 
 	"cursortray/app"
 	"cursortray/proxy/chat/chattest"
+	choosing "cursortray/proxy/choice"
 	"cursortray/tray/traytest"
 )
 
@@ -60,10 +61,17 @@ type fixedKey struct{}
 func (fixedKey) Key(context.Context) (string, error)    { return "secret", nil }
 func (fixedKey) NewKey(context.Context) (string, error) { return "secret", nil }
 
+type fakeChooser struct{}
+
+func (fakeChooser) Now() choosing.Choice {
+	return choosing.Choice{Setting: "auto", Name: "fake_backend"}
+}
+func (fakeChooser) Fix(string) {}
+
 // childApp is a whole App with a fake back-end; it prints its base URL.
 func childApp(logger *slog.Logger) error {
 	a := app.New(app.Config{
-		Addr: "127.0.0.1:0", Backend: chattest.New(), BackendName: "fake_backend", Keys: fixedKey{}, Logger: logger, Version: "0.0.1",
+		Addr: "127.0.0.1:0", Backend: chattest.New(), Chooser: fakeChooser{}, Keys: fixedKey{}, Logger: logger, Version: "0.0.1",
 	})
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -246,7 +254,7 @@ func TestTrayMenuStopsAndStartsTheProxy(t *testing.T) {
 		t.Errorf("the icon's id is %q", id)
 	}
 	item.Find(t, "● Running on "+strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/v1"))
-	item.Find(t, "Back-end: fake_backend")
+	item.Find(t, "Back-end: fake_backend (auto)")
 	if w, h, _ := item.Icon(t); w != 48 || h != 48 {
 		t.Errorf("the icon has %d x %d pixels", w, h)
 	}

@@ -135,12 +135,27 @@ func backendRows(b app.BackendStatus) []Item {
 	return []Item{text("backend", title), hiddenIf(reason == "", text("reason", sentence(reason)))}
 }
 
+// backendMenu fixes the way to Cursor.
+func backendMenu(b app.BackendStatus) Item {
+	row := func(setting, title string) Item {
+		item := choice("backend."+setting, title, app.ChooseBackend{Setting: setting})
+		item.Checkable, item.Checked = true, b.Choice == setting
+		return enabledIf(!b.Fixed, item)
+	}
+	return Item{Key: "backends", Title: "Back-end for new conversations", Enabled: true, Items: []Item{
+		row("auto", "Automatic: whichever is logged in"),
+		row("agent", "Cursor protocol"),
+		row("cli", "cursor-agent"),
+	}}
+}
+
 func proxyRows(s app.Snapshot) []Item {
 	usable := s.Proxy.State != app.Blocked
 	return []Item{
 		toggle(s.Proxy.State),
 		enabledIf(usable && s.Proxy.BaseURL != "", choice("copy.url", "Copy base URL", app.CopyBaseURL{})),
 		enabledIf(usable && s.KeyProblem == "", choice("copy.key", "Copy API key", app.CopyKey{})),
+		backendMenu(s.Backend),
 	}
 }
 

@@ -44,7 +44,8 @@ func TestDefaults(t *testing.T) {
 	_, got, warnings := Open(filepath.Join(t.TempDir(), "none.toml"), environment())
 	want := Settings{
 		Addr: "127.0.0.1:8765", Backend: "auto", TokenStore: "keychain", StartProxy: true,
-		CLI: CLI{MaxRuns: 3, StartTimeout: time.Minute, IdleTimeout: 2 * time.Minute, ToolTimeout: 10 * time.Minute, RunTimeout: 30 * time.Minute},
+		CLI:   CLI{MaxRuns: 3, StartTimeout: time.Minute, IdleTimeout: 2 * time.Minute, ToolTimeout: 10 * time.Minute, RunTimeout: 30 * time.Minute},
+		Agent: Agent{KeepConversations: true, NativeTools: true, MaxRuns: 24},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || len(warnings) > 0 {
 		t.Errorf("settings (-want +got):\n%s\nwarnings: %v", diff, warnings)
@@ -68,24 +69,30 @@ func TestPrecedence(t *testing.T) {
 // Every row takes its value from the file and from its variable.
 func TestEverySetting(t *testing.T) {
 	values := map[string][2]string{ // spelling in TOML, in the environment
-		"addr":              {`"[::1]:99"`, "[::1]:99"},
-		"backend":           {`"cli"`, "CLI"},
-		"api_key":           {`"ct-abc"`, "ct-abc"},
-		"cursor_agent":      {`'/opt/my agent'`, "/opt/my agent"},
-		"log_level":         {`"debug"`, "debug"},
-		"start_proxy":       {"false", "off"},
-		"token_store":       {`"file"`, "file"},
-		"client_version":    {`"cli-2026.01.02-abc"`, "cli-2026.01.02-abc"},
-		"telemetry":         {"true", "yes"},
-		"allow_remote":      {"true", "1"},
-		"allowed_hosts":     {`["a.test", "b.test"]`, "a.test, b.test"},
-		"allowed_origins":   {`["https://a.test"]`, "https://a.test"},
-		"cli_max_runs":      {"7", "7"},
-		"cli_resume":        {"true", "yes"},
-		"cli_start_timeout": {`"90s"`, "90"},
-		"cli_idle_timeout":  {"90", "1m30s"},
-		"cli_tool_timeout":  {`"90s"`, "90s"},
-		"cli_run_timeout":   {`"90s"`, "90s"},
+		"addr":               {`"[::1]:99"`, "[::1]:99"},
+		"backend":            {`"cli"`, "CLI"},
+		"api_key":            {`"ct-abc"`, "ct-abc"},
+		"cursor_agent":       {`'/opt/my agent'`, "/opt/my agent"},
+		"log_level":          {`"debug"`, "debug"},
+		"start_proxy":        {"false", "off"},
+		"token_store":        {`"file"`, "file"},
+		"client_version":     {`"cli-2026.01.02-abc"`, "cli-2026.01.02-abc"},
+		"telemetry":          {"true", "yes"},
+		"allow_remote":       {"true", "1"},
+		"allowed_hosts":      {`["a.test", "b.test"]`, "a.test, b.test"},
+		"allowed_origins":    {`["https://a.test"]`, "https://a.test"},
+		"keep_conversations": {"false", "no"},
+		"system_in_front":    {"true", "yes"},
+		"native_tools":       {"false", "no"},
+		"limit_tokens":       {"true", "yes"},
+		"agent_max_runs":     {"7", "7"},
+		"agent_url":          {`"https://agent.cursor.sh"`, "https://agent.cursor.sh"},
+		"cli_max_runs":       {"7", "7"},
+		"cli_resume":         {"true", "yes"},
+		"cli_start_timeout":  {`"90s"`, "90"},
+		"cli_idle_timeout":   {"90", "1m30s"},
+		"cli_tool_timeout":   {`"90s"`, "90s"},
+		"cli_run_timeout":    {`"90s"`, "90s"},
 	}
 	for _, row := range Table() {
 		t.Run(row.Key, func(t *testing.T) {

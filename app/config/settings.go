@@ -19,6 +19,7 @@ type Settings struct {
 	Backend        string // auto, agent or cli
 	CursorAgent    string // path of the CLI; "" = search
 	CLI            CLI
+	Agent          Agent
 	LogLevel       slog.Level
 	StartProxy     bool
 	ClientVersion  string // of Cursor's CLI, as told to Cursor; "" = the installed one's, or a known one
@@ -33,6 +34,16 @@ type CLI struct {
 	IdleTimeout  time.Duration
 	ToolTimeout  time.Duration
 	RunTimeout   time.Duration
+}
+
+// Agent are the settings of the back-end that speaks Cursor's own protocol.
+type Agent struct {
+	URL               string // the agent host; "" = the one that Cursor names
+	KeepConversations bool   // on disk, for a day
+	SystemInFront     bool   // the system text stands before the user's, too
+	NativeTools       bool   // Cursor's own kinds of work are done by tools of the client
+	LimitTokens       bool   // max_tokens ends an answer
+	MaxRuns           int
 }
 
 // Secret is a text that no print verb and no log shows.
@@ -129,7 +140,24 @@ func Table() []Setting {
 			func(s *Settings) *[]string { return &s.AllowedHosts }, list),
 		row("allowed_origins", "", "origins, separated by commas", "Web origins that may call the proxy. None by default.",
 			func(s *Settings) *[]string { return &s.AllowedOrigins }, list),
-	}, cliTable()...)
+	}, append(agentTable(), cliTable()...)...)
+}
+
+func agentTable() []Setting {
+	return []Setting{
+		row("keep_conversations", "true", "true or false", "Keep Cursor's state of conversations on disk for a day, so that they go on after a restart. false keeps it in memory.",
+			func(s *Settings) *bool { return &s.Agent.KeepConversations }, boolean),
+		row("system_in_front", "false", "true or false", "Put the system prompt in front of the user's text, too, for models that do not mind it otherwise.",
+			func(s *Settings) *bool { return &s.Agent.SystemInFront }, boolean),
+		row("native_tools", "true", "true or false", "Let the model read, write and run by Cursor's own kinds of work, as far as tools of the client can do them.",
+			func(s *Settings) *bool { return &s.Agent.NativeTools }, boolean),
+		row("limit_tokens", "false", "true or false", "End an answer at the client's max_tokens, as far as Cursor tells how much it puts out.",
+			func(s *Settings) *bool { return &s.Agent.LimitTokens }, boolean),
+		row("agent_max_runs", "24", "1 to 24", "How many answers of the agent back-end may be open at once, with those that wait for a tool.",
+			func(s *Settings) *int { return &s.Agent.MaxRuns }, integer(1, 24)),
+		row("agent_url", "", "https://NAME.cursor.sh", "The host that runs the models. Empty: the one that Cursor names for the account.",
+			func(s *Settings) *string { return &s.Agent.URL }, text),
+	}
 }
 
 func cliTable() []Setting {

@@ -54,7 +54,8 @@ func answerTo(err *chat.Error) answer {
 	if err.Kind >= 0 && int(err.Kind) < len(answers) {
 		row = answers[err.Kind]
 	}
-	if err.Code != "" {
+	// What is wrong with a login is in the message; clients know one code.
+	if err.Code != "" && err.Kind != chat.LoginRequired {
 		row.code = err.Code
 		if status, ok := statusOf[err.Code]; ok {
 			row.status = status

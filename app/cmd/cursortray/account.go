@@ -2,16 +2,11 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/pkg/browser"
 
@@ -22,14 +17,34 @@ import (
 
 // account is the Cursor account and what hangs on it.
 type account struct {
-	cursor  *cursor.Account
-	store   keychain.Store
-	client  *http.Client // without the login
-	hosts   cursor.Hosts
-	prices  *cursor.Prices
-	changed chan struct{} // has an element after a login or logout
+	cursor   *cursor.Account
+	identity *cursor.Identity
+	prices   *cursor.Prices
+	changed  chan struct{} // has an element after a login or logout
 	// modelsChanged has an element after a new list of models.
 	modelsChanged chan struct{}
+	// loggedOut is called when the login has ended; it is set before anything
+	// runs.
+	loggedOut func()
+	place
+}
+
+// place is where an account is: at Cursor, or at a simulation of it.
+type place struct {
+	client *http.Client   // without the login
+	runs   *lateTransport // for runs, without the login
+	hosts  cursor.Hosts
+	store  keychain.Store
+	dirs   accountDirs
+}
+
+// accountDirs are the paths of what an account keeps. Without them it keeps
+// that in memory.
+type accountDirs struct {
+	lock          string // a file
+	cache         string
+	conversations string
+	builds        string // of Cursor's CLI, which tell a good client version
 }
 
 // newAccount makes the account, which reads nothing yet. Its store is shared
@@ -39,36 +54,53 @@ func (p *process) newAccount(s *setup, store keychain.Store, logger *slog.Logger
 	if err != nil {
 		return nil, err
 	}
-	client, err := newHTTPClient(p.env)
-	if err != nil {
-		return nil, err
-	}
+	calls, runs := newTransports(p.env("SSL_CERT_FILE"))
+	return newAccountAt(s, place{
+		client: &http.Client{Transport: calls}, runs: runs, hosts: hosts, store: store,
+		dirs: accountDirs{
+			lock:          filepath.Join(s.dirs.State, "login.lock"),
+			cache:         filepath.Join(s.dirs.Cache, "account"),
+			conversations: filepath.Join(s.dirs.Cache, "conversations"),
+			builds:        cliBuilds(p.env),
+		},
+	}, logger)
+}
+
+func newAccountAt(s *setup, at place, logger *slog.Logger) (*account, error) {
 	identity, err := cursor.NewIdentity(context.Background(), cursor.IdentityConfig{
-		Version: s.settings.ClientVersion, Versions: cliBuilds(p.env), Share: s.settings.Telemetry,
+		Version: s.settings.ClientVersion, Versions: at.dirs.builds, Share: s.settings.Telemetry,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("client_version: %w", err)
 	}
-	a := &account{store: store, client: client, hosts: hosts, changed: make(chan struct{}, 1), modelsChanged: make(chan struct{}, 1)}
+	a := &account{
+		place: at, identity: identity, loggedOut: func() {},
+		changed: make(chan struct{}, 1), modelsChanged: make(chan struct{}, 1),
+	}
 	if a.prices, err = newPrices(s, logger); err != nil {
 		return nil, err
 	}
 	a.cursor, err = cursor.NewAccount(cursor.AccountConfig{
 		Config: cursor.Config{
-			Client:   client,
-			Hosts:    hosts,
-			Store:    store,
-			LockFile: filepath.Join(s.dirs.State, "login.lock"),
+			Client:   at.client,
+			Hosts:    at.hosts,
+			Store:    at.store,
+			LockFile: at.dirs.lock,
 			Changed:  func(bool) { signal1(a.changed) },
 			Logger:   logger,
 		},
 		Identity:      identity,
-		Storage:       store.Kind(),
-		CacheDir:      filepath.Join(s.dirs.Cache, "account"),
+		AgentURL:      s.settings.Agent.URL,
+		Storage:       at.store.Kind(),
+		CacheDir:      at.dirs.cache,
 		Catalog:       cursor.CatalogConfig{Prices: a.prices},
 		ModelsChanged: func() { signal1(a.modelsChanged) },
+		OnLogout:      func() { a.loggedOut() },
 	})
-	return a, err
+	if err != nil {
+		return nil, fmt.Errorf("agent_url: %w", err)
+	}
+	return a, nil
 }
 
 // newPrices returns the table of prices that came with the program, or a newer
@@ -98,64 +130,10 @@ func (a *account) close() error {
 	if a == nil {
 		return nil
 	}
-	return a.cursor.Close()
-}
-
-// newHTTPClient returns the one client of the program: HTTP/2, the proxy of
-// HTTPS_PROXY and NO_PROXY, and the certificates of the system. Go reads
-// SSL_CERT_FILE on some systems only; users behind a company proxy need it on
-// all of them.
-func newHTTPClient(env func(string) string) (*http.Client, error) {
-	transport, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return nil, errors.New("the HTTP transport is not Go's own")
-	}
-	transport = transport.Clone()
-	file := env("SSL_CERT_FILE")
-	if file == "" {
-		return &http.Client{Transport: transport}, nil
-	}
-	return &http.Client{Transport: &lateRoots{transport, sync.OnceValue(func() error {
-		roots, err := rootsWith(file)
-		if err == nil {
-			transport.TLSClientConfig = &tls.Config{RootCAs: roots}
-		}
-		return err
-	})}}, nil
-}
-
-// lateRoots is a transport that reads certificates at its first call: that
-// takes longer than all the rest of a start, and many starts call nobody.
-type lateRoots struct {
-	*http.Transport
-	ready func() error
-}
-
-// RoundTrip implements http.RoundTripper.
-func (t *lateRoots) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := t.ready(); err != nil {
-		if req.Body != nil {
-			req.Body.Close()
-		}
-		return nil, err
-	}
-	return t.Transport.RoundTrip(req)
-}
-
-// rootsWith returns the system's certificates and those in the file.
-func rootsWith(file string) (*x509.CertPool, error) {
-	pem, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("SSL_CERT_FILE: %w", err)
-	}
-	roots, err := x509.SystemCertPool()
-	if err != nil {
-		roots = x509.NewCertPool()
-	}
-	if !roots.AppendCertsFromPEM(pem) {
-		return nil, errors.New("SSL_CERT_FILE: there is no certificate in the file")
-	}
-	return roots, nil
+	err := a.cursor.Close()
+	a.client.CloseIdleConnections()
+	a.runs.CloseIdleConnections()
+	return err
 }
 
 // cliBuilds is the folder in which the installer of Cursor's CLI keeps its

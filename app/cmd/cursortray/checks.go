@@ -14,7 +14,6 @@ import (
 	"cursortray/app/control"
 	"cursortray/keychain"
 	"cursortray/proxy/chat"
-	"cursortray/proxy/cursor/agentcli"
 	"cursortray/tray"
 )
 
@@ -111,13 +110,11 @@ func (p *process) checkDesktop(ctx context.Context, _ *setup) []finding {
 // checkCursor looks for the CLI and asks it for its login. A back-end's error
 // names its remedy itself.
 func (p *process) checkCursor(ctx context.Context, s *setup) []finding {
-	with := p.backend(s, false, p.briefLogger(s))
-	defer with.backend.Close()
-	cli, ok := with.backend.(*agentcli.Backend)
-	if !ok {
-		err := chat.AsError(with.backend.Check(ctx))
-		return []finding{{"cursor-agent", bad, err.Message, ""}}
+	if s.settings.Backend == "agent" {
+		return []finding{{Name: "cursor-agent", State: good, Detail: "not needed: backend is agent"}}
 	}
+	cli := newCLI(s, p.briefLogger(s))
+	defer cli.Close()
 	about, err := cli.About(ctx)
 	if about.Path == "" {
 		return []finding{

@@ -137,8 +137,8 @@ func TestModels(t *testing.T) {
 	}
 	s.stop()
 
-	if r := m.run("models"); r.code != 1 || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "CLI") {
-		t.Errorf("without instance and CLI: %+v", r)
+	if r := m.run("models"); r.code != 1 || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "cursortray login") {
+		t.Errorf("without instance, login and CLI: %+v", r)
 	}
 	m.withAgent(agentsim.Script{})
 	var models []struct{ ID, Name string }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/atotto/clipboard"
 
@@ -14,16 +15,12 @@ import (
 	"cursortray/app/localkey"
 	"cursortray/keychain"
 	"cursortray/proxy"
-	"cursortray/proxy/chat"
+	"cursortray/proxy/choice"
+	"cursortray/proxy/cursor"
 	"cursortray/proxy/cursor/agentcli"
-	"cursortray/proxy/cursor/cursorsim"
+	"cursortray/proxy/cursor/agentrpc"
+	"cursortray/proxy/cursor/cursorsim/simserver"
 )
-
-// chosen is the back-end and why it is that one.
-type chosen struct {
-	backend              chat.Backend
-	name, choice, reason string
-}
 
 func (p *process) logger(level slog.Level) *slog.Logger {
 	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))
@@ -39,22 +36,51 @@ func (p *process) briefLogger(s *setup) *slog.Logger {
 	return p.logger(level)
 }
 
-// backend makes the back-end that the settings name; it starts nothing yet.
-func (p *process) backend(s *setup, demo bool, logger *slog.Logger) chosen {
-	choice := s.settings.Backend
-	switch {
-	case demo: // the menu has a line of its own for what that means
-		return chosen{cursorsim.NewBackend(cursorsim.Config{Pace: cursorsim.NaturalPace}), "simulated Cursor", "demo", ""}
-	case choice == "agent":
-		return chosen{newMissing(), "agent", choice, "set by the user"}
-	case choice == "cli":
-		return chosen{newCLI(s, logger), "cursor-agent", choice, "set by the user"}
-	default:
-		return chosen{newCLI(s, logger), "cursor-agent", choice, "the only way to reach Cursor in this version"}
-	}
+// newBackend makes the back-end, which starts nothing yet: the ways to Cursor,
+// and the choice between them.
+func newBackend(s *setup, a *account, logger *slog.Logger) *choice.Backend {
+	agent := newAgent(s, a, logger)
+	a.loggedOut = agent.Forget
+	cli := newCLI(s, logger)
+	return choice.New(choice.Config{Setting: s.settings.Backend, Ways: []choice.Way{
+		{
+			ID: "agent", Name: "Cursor protocol", Backend: agent,
+			Ready: a.cursor.Tokens().SignedIn, Reason: "logged in to Cursor",
+		},
+		{
+			ID: "cli", Name: "cursor-agent", Backend: cli,
+			// Asking starts a process, which nobody is to wait for at each request.
+			Ready: cli.Check, Trust: cliTrust, Reason: "only cursor-agent is logged in",
+		},
+	}})
 }
 
-func newCLI(s *setup, logger *slog.Logger) chat.Backend {
+const cliTrust = 5 * time.Minute
+
+// newAgent makes the back-end that speaks Cursor's protocol. Its connections
+// are apart from those for other calls, because runs need HTTP/2.
+func newAgent(s *setup, a *account, logger *slog.Logger) *agentrpc.Backend {
+	set := s.settings.Agent
+	folder := ""
+	if a.dirs.conversations != "" && set.KeepConversations {
+		folder = a.dirs.conversations
+	}
+	return agentrpc.New(agentrpc.Config{
+		Transport:     &cursor.Transport{Base: a.runs, Tokens: a.cursor.Tokens(), Identity: a.identity, Hosts: a.hosts},
+		Login:         a.cursor.Tokens(),
+		Host:          a.cursor.AgentHost(),
+		Catalog:       a.cursor.Catalog,
+		Folder:        folder,
+		MaxRuns:       set.MaxRuns,
+		SystemInFront: set.SystemInFront,
+		RejectNative:  !set.NativeTools,
+		LimitTokens:   set.LimitTokens,
+		Notice:        func(text string) { logger.Info("Cursor announces something", "text", text) },
+		Logger:        logger,
+	})
+}
+
+func newCLI(s *setup, logger *slog.Logger) *agentcli.Backend {
 	cli := s.settings.CLI
 	return agentcli.New(agentcli.Config{
 		Binary:  s.settings.CursorAgent,
@@ -89,40 +115,54 @@ type instance struct {
 	app     *app.App
 	keys    *localkey.Keys
 	account *account
-	holder  *control.Holder // nil when another instance has the control socket
+	demo    *simserver.Demonstration // nil: this is no demo
+	holder  *control.Holder          // nil when another instance has the control socket
 	logger  *slog.Logger
 }
 
 // newInstance constructs everything; failFast as in app.Config.
 func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) {
-	logger := p.logger(s.settings.LogLevel)
+	i := &instance{logger: p.logger(s.settings.LogLevel)}
 	store := newStore(s)
+	i.keys = newKeys(s, store, i.logger)
 	cfg := app.Config{
 		Addr:        s.settings.Addr,
 		AllowRemote: s.settings.AllowRemote,
 		FailFast:    failFast,
-		Proxy:       proxy.Config{Hosts: s.settings.AllowedHosts, Origins: s.settings.AllowedOrigins, Logger: logger},
+		Proxy:       proxy.Config{Hosts: s.settings.AllowedHosts, Origins: s.settings.AllowedOrigins, Logger: i.logger},
+		Keys:        i.keys,
 		Demo:        demo,
 		Open:        openPage,
 		Copy:        copyText,
-		Logger:      logger,
+		Logger:      i.logger,
 		Version:     buildVersion(),
 	}
-	i := &instance{keys: newKeys(s, store, logger), logger: logger}
-	if !demo { // the demo has no account
-		var err error
-		if i.account, err = p.newAccount(s, store, logger); err != nil {
-			return nil, err
-		}
-		cfg.Account, cfg.Prices = app.CursorAccount{Account: i.account.cursor}, i.account.prices
-		cfg.AccountChanged, cfg.ModelsChanged = i.account.changed, i.account.modelsChanged
+	var err error
+	if demo {
+		err = i.simulate(s, &cfg)
+	} else if i.account, err = p.newAccount(s, store, i.logger); err == nil {
+		backend := newBackend(s, i.account, i.logger)
+		cfg.Backend, cfg.Chooser = backend, backend
+		cfg.SaveBackend = func(setting string) error { return s.file.Set("backend", setting) }
 	}
-	with := p.backend(s, demo, logger)
-	cfg.Backend, cfg.BackendName, cfg.BackendChoice, cfg.BackendReason = with.backend, with.name, with.choice, with.reason
-	cfg.Keys = i.keys
+	if err != nil {
+		return nil, err
+	}
+	cfg.Account, cfg.Prices = app.CursorAccount{Account: i.account.cursor}, i.account.prices
+	cfg.AccountChanged, cfg.ModelsChanged = i.account.changed, i.account.modelsChanged
 	i.app = app.New(cfg)
 	silenceBrowser()
 	return i, nil
+}
+
+// close ends what the App does not end itself.
+func (i *instance) close() error {
+	i.keys.Close()
+	err := i.account.close()
+	if i.demo != nil {
+		err = errors.Join(err, i.demo.Close())
+	}
+	return err
 }
 
 // copyText puts text on the clipboard. The program that does it on

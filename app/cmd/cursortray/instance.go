@@ -47,9 +47,8 @@ func (p *process) runInstance(i *instance, face func(ctx context.Context)) error
 		<-faceCtx.Done()
 	}
 	cancel()
-	i.keys.Close()
 	tasks.Wait()
-	return errors.Join(err, i.account.close())
+	return errors.Join(err, i.close())
 }
 
 // announce prints where the proxy listens, for people and for scripts that

@@ -61,9 +61,9 @@ func (p *process) modelsHere(ctx context.Context, s *setup) ([]control.Model, er
 	if err != nil {
 		return nil, err
 	}
-	with := p.backend(s, false, p.briefLogger(s))
+	backend := newBackend(s, a, p.briefLogger(s))
 	catalog, noCatalog := a.cursor.Catalog(ctx)
-	models, err := with.backend.Models(ctx)
+	models, err := backend.Models(ctx)
 	switch {
 	case err == nil:
 		models = app.DescribeModels(models, catalog, a.prices)
@@ -72,7 +72,7 @@ func (p *process) modelsHere(ctx context.Context, s *setup) ([]control.Model, er
 	case chat.AsError(noCatalog).Code != cursor.CodeLoginRequired:
 		err = noCatalog
 	}
-	if err := errors.Join(err, with.backend.Close(), a.close()); err != nil {
+	if err := errors.Join(err, backend.Close(), a.close()); err != nil {
 		return nil, err
 	}
 	return control.ModelsOf(models), nil

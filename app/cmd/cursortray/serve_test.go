@@ -140,25 +140,28 @@ func TestPL1_TheSamePortAfterAKill(t *testing.T) {
 
 func TestPL2_TheProxyRunsWithoutABackend(t *testing.T) {
 	tests := map[string]struct {
-		args, env []string
-		want      string
+		args   []string
+		status int
+		want   string
+		area   string
 	}{
-		"no CLI":            {[]string{"serve"}, nil, "CLI"},
-		"no agent protocol": {[]string{"serve", "--backend", "agent"}, nil, "--backend cli"},
+		"nothing":  {[]string{"serve"}, 403, "cursortray login", "login"},
+		"no login": {[]string{"serve", "--backend", "agent"}, 403, "cursortray login", "login"},
+		"no CLI":   {[]string{"serve", "--backend", "cli"}, 503, "CLI", "backend"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			m := newMachine(t, append(test.env, "CURSORTRAY_API_KEY="+testKey)...)
+			m := newMachine(t, "CURSORTRAY_API_KEY="+testKey)
 			s := m.serve(test.args...)
 			status, body := s.ask("POST", "/v1/chat/completions", testKey, question("auto", "hello", false))
-			if status != 503 || !strings.Contains(body, test.want) {
+			if status != test.status || !strings.Contains(body, test.want) {
 				t.Errorf("status %d: %s", status, body)
 			}
 			until(t, "health names the cause", func() bool {
 				_, body := s.ask("GET", "/health", testKey, "")
 				return strings.Contains(body, `"problem"`) && strings.Contains(body, test.want)
 			})
-			if !strings.Contains(m.must("status"), "problem     backend: ") {
+			if !strings.Contains(m.must("status"), "problem     "+test.area+": ") {
 				t.Error("status does not name the problem")
 			}
 			s.stop()

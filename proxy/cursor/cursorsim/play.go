@@ -1,13 +1,17 @@
-// Package cursorsim simulates Cursor without any account: a scripted model,
-// Play, and a demo back-end around it. It never gives a real answer and says
-// so; it copies from tool results and makes up nothing else. It speaks no wire
-// format and starts no goroutine.
+// Package cursorsim is the scripted model of the simulations: Play. It never
+// gives a real answer and says so; it copies from tool results and makes up
+// nothing else. It speaks no wire format and starts no goroutine.
 package cursorsim
 
 import (
 	"encoding/json"
 	"strings"
+	"time"
 )
+
+// NaturalPace is the pause between two pieces of a stream that reads like a
+// real model's.
+const NaturalPace = 25 * time.Millisecond
 
 // Tool is a function that the client offers.
 type Tool struct {

@@ -2,6 +2,7 @@ package simserver
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -40,6 +41,22 @@ type Demonstration struct {
 	Transport *http.Transport
 }
 
+// demoModels are the models of a demonstration, in the form of Catalog. Their
+// names say that they are not real.
+const demoModels = `{
+"available": {"models": [
+  {"name": "demo-large", "clientDisplayName": "Demo Large, simulated", "serverModelName": "demo-large", "defaultOn": true,
+   "supportsAgent": true, "supportsNonMaxMode": true, "supportsImages": true, "supportsThinking": true, "contextTokenLimit": 200000},
+  {"name": "demo-small", "clientDisplayName": "Demo Small, simulated", "serverModelName": "demo-small", "defaultOn": true,
+   "supportsAgent": true, "supportsNonMaxMode": true, "contextTokenLimit": 32000}
+]},
+"usable": {"models": [
+  {"modelId": "demo-large", "displayModelId": "demo-large", "displayName": "Demo Large, simulated", "displayNameShort": "Demo Large", "thinkingDetails": {}},
+  {"modelId": "demo-small", "displayModelId": "demo-small", "displayName": "Demo Small, simulated", "displayNameShort": "Demo Small"}
+]},
+"default": {"model": {"modelId": "demo-large", "displayModelId": "demo-large", "displayName": "Demo Large, simulated", "displayNameShort": "Demo Large"}}
+}`
+
 // Demonstrate starts one. It answers at the pace of a person who reads.
 func Demonstrate(ctx context.Context, logger *slog.Logger) (*Demonstration, error) {
 	s, err := Start(ctx, Options{Logger: logger})
@@ -48,14 +65,30 @@ func Demonstrate(ctx context.Context, logger *slog.Logger) (*Demonstration, erro
 	}
 	s.ChangeRunRules(func(rules *RunRules) { rules.Pace = cursorsim.NaturalPace })
 	d := &Demonstration{Sim: s, Transport: s.NewTransport()}
-	if err = s.Change(func(t *Settings) { t.LiveCycle = true }); err == nil {
-		d.Tokens, err = s.NewLogin(DefaultUser, time.Hour)
-	}
-	if err != nil {
+	if err := d.prepare(); err != nil {
 		_ = d.Close()
 		return nil, fmt.Errorf("start the simulated Cursor: %w", err)
 	}
 	return d, nil
+}
+
+func (d *Demonstration) prepare() error {
+	var models Catalog
+	if err := json.Unmarshal([]byte(demoModels), &models); err != nil {
+		return err
+	}
+	if err := d.SetCatalog(models); err != nil {
+		return err
+	}
+	if err := d.AddAccount(Account{User: DefaultUser, Email: "demo@example.com", Name: "Demo (simulated)"}); err != nil {
+		return err
+	}
+	if err := d.Change(func(t *Settings) { t.LiveCycle = true }); err != nil {
+		return err
+	}
+	var err error
+	d.Tokens, err = d.NewLogin(DefaultUser, time.Hour)
+	return err
 }
 
 // Close ends the simulation and the connections of Transport.

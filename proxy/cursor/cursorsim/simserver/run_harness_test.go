@@ -1,6 +1,7 @@
 package simserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -20,6 +21,7 @@ import (
 // bare is a Cursor client on connect, well-behaved until a test edits it. One
 // bare is one conversation.
 type bare struct {
+	model string // "" is the default
 	t     *testing.T
 	s     *Sim
 	http  *http.Client
@@ -136,7 +138,7 @@ func (d *download) Read(p []byte) (int, error) {
 func (b *bare) opening(prompt string) *cursorpb.AgentRunRequest {
 	m := &cursorpb.AgentRunRequest{
 		ConversationState: b.state, ConversationId: &b.conversation,
-		RequestedModel: &cursorpb.RequestedModel{ModelId: "default"},
+		RequestedModel: &cursorpb.RequestedModel{ModelId: cmp.Or(b.model, "default")},
 		McpTools:       &cursorpb.McpTools{McpTools: b.tools},
 		Action: &cursorpb.ConversationAction{Action: &cursorpb.ConversationAction_UserMessageAction{UserMessageAction: &cursorpb.UserMessageAction{
 			UserMessage: &cursorpb.UserMessage{Text: prompt, MessageId: newUUID(), Mode: cursorpb.AgentMode_AGENT_MODE_AGENT},

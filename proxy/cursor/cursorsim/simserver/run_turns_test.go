@@ -367,7 +367,7 @@ func TestDemonstration(t *testing.T) {
 	web := &client{t: t, http: &http.Client{Transport: d.Transport}, now: time.Now}
 	web.post("/aiserver.v1.ServerConfigService/GetServerConfig", d.Tokens.Access, `{"telem_enabled":false}`).want(t, 200, agent)
 	b := newBare(t, d.Sim)
-	b.http, b.token = &http.Client{Transport: d.Transport}, d.Tokens.Access
+	b.http, b.token, b.model = &http.Client{Transport: d.Transport}, d.Tokens.Access, "demo-small"
 	if got := b.run("Who are you?"); got.err != nil || !strings.Contains(got.text, "simulated") {
 		t.Errorf("text %q, error %v", got.text, got.err)
 	}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"cursortray/proxy/cursor/agentrpc"
+)
+
+// newTransports returns the transports of the program, for calls and for runs:
+// HTTP/2, the proxy of HTTPS_PROXY and NO_PROXY, and the certificates of the
+// system. Go reads SSL_CERT_FILE on some systems only; users behind a company
+// proxy need it on all of them.
+func newTransports(certFile string) (calls, runs *lateTransport) {
+	base := sync.OnceValues(func() (*http.Transport, error) {
+		transport, ok := http.DefaultTransport.(*http.Transport)
+		if !ok {
+			return nil, errors.New("the HTTP transport is not Go's own")
+		}
+		transport = transport.Clone()
+		if certFile == "" {
+			return transport, nil
+		}
+		roots, err := rootsWith(certFile)
+		transport.TLSClientConfig = &tls.Config{RootCAs: roots}
+		return transport, err
+	})
+	return newLate(base), newLate(func() (*http.Transport, error) {
+		transport, err := base()
+		if err != nil {
+			return nil, err
+		}
+		return agentrpc.NewTransport(transport), nil
+	})
+}
+
+// lateTransport is made at its first call: reading certificates takes longer
+// than all the rest of a start, and many starts call nobody.
+type lateTransport struct {
+	get  func() (*http.Transport, error)
+	made atomic.Pointer[http.Transport]
+}
+
+func newLate(transport func() (*http.Transport, error)) *lateTransport {
+	t := &lateTransport{}
+	t.get = sync.OnceValues(func() (*http.Transport, error) {
+		made, err := transport()
+		if err == nil {
+			t.made.Store(made)
+		}
+		return made, err
+	})
+	return t
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *lateTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	transport, err := t.get()
+	if err != nil {
+		if req.Body != nil {
+			req.Body.Close()
+		}
+		return nil, err
+	}
+	return transport.RoundTrip(req)
+}
+
+// CloseIdleConnections is what http.Client calls of its transport.
+func (t *lateTransport) CloseIdleConnections() {
+	if transport := t.made.Load(); transport != nil {
+		transport.CloseIdleConnections()
+	}
+}
+
+// rootsWith returns the system's certificates and those in the file.
+func rootsWith(file string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("SSL_CERT_FILE: %w", err)
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, errors.New("SSL_CERT_FILE: there is no certificate in the file")
+	}
+	return roots, nil
+}
