@@ -41,14 +41,16 @@ func (m *machine) watchPlan() {
 	case in && p.watch == nil:
 		ctx, stop := context.WithCancel(m.work)
 		p.stop = stop
-		p.watch = account.WatchPlan(func(plan cursor.Plan, err error) {
+		watch := account.WatchPlan(func(plan cursor.Plan, err error) {
 			m.app.inbox.put(func(m *machine) {
 				if ctx.Err() == nil {
 					m.planRead(plan, chat.AsError(err))
 				}
 			})
 		})
-		m.tasks.Go(func() { p.watch.Run(ctx) })
+		p.watch = watch
+		// Not p.watch: a logout may have emptied it before this runs.
+		m.tasks.Go(func() { watch.Run(ctx) })
 	case !in && p.watch != nil:
 		p.stop()
 		m.plan = planWatch{}
