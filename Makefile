@@ -69,7 +69,7 @@ cross: ## Build for linux and windows (amd64, arm64); vet for windows and macOS
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) vet -trimpath ./...
 
 .PHONY: bench
-bench: ## Speed beside a raw pass-through, with targets (BENCHARGS="-only rate")
+bench: ## Speed beside the least that could do it, with targets (BENCHARGS="-only rate")
 	$(GO) run ./app/bench $(BENCHARGS)
 
 .PHONY: fuzz

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"cursortray/proxy/cursor/cursorsim/simserver"
 )
 
 // job is what a load process does: Streams requests at once, Rounds times.
@@ -23,12 +25,16 @@ type job struct {
 	// Interval is the pace that the fake keeps; with it the result holds how
 	// late tokens were.
 	Interval time.Duration
+	// Stamped tells that tokens begin with the time at which they were written,
+	// so that the result can hold how late each was.
+	Stamped bool
+	Tools   bool // the requests bring a tool
 }
 
 // loadResult is what a load process prints, as one line of JSON.
 type loadResult struct {
 	First  []time.Duration // per request: start to first content, sorted
-	Late   []time.Duration // per token: behind its stream's pace, sorted
+	Late   []time.Duration // per token: behind its stream's pace, or since it was written; sorted
 	Chunks int             // with content, of all requests
 	Bytes  int64
 	Span   time.Duration // from the first content of any request to the end of all
@@ -39,6 +45,7 @@ type loadResult struct {
 type stream struct {
 	start, first, end time.Time
 	arrivals          []time.Duration // since start; with a pace only
+	delays            []time.Duration // since they were written; with stamps only
 	chunks            int
 	bytes             int64
 	err               error
@@ -80,6 +87,7 @@ func (r *loadResult) add(round []stream, interval time.Duration) error {
 		r.Chunks += s.chunks
 		r.Bytes += s.bytes
 		r.Late = append(r.Late, late(s.arrivals, interval)...)
+		r.Late = append(r.Late, s.delays...)
 	}
 	r.Span += end.Sub(first)
 	r.Total += end.Sub(begin)
@@ -119,8 +127,18 @@ func later(a, b time.Time) time.Time {
 
 const prompt = "Say something that takes a while."
 
-func newRequest(url, key string) (*http.Request, error) {
-	body := fmt.Sprintf(`{"model":"auto","stream":true,"messages":[{"role":"user","content":%q}]}`, prompt)
+// oneTool is what a request with tools brings.
+const oneTool = `,"tools":[{"type":"function","function":{"name":"` + toolName + `","description":"Read a file",` +
+	`"parameters":{"type":"object","properties":{"path":{"type":"string","description":"absolute path"}},"required":["path"]}}}]`
+
+const toolName = "read"
+
+func newRequest(url, key string, tools bool) (*http.Request, error) {
+	more := ""
+	if tools {
+		more = oneTool
+	}
+	body := fmt.Sprintf(`{"model":"auto","stream":true,"messages":[{"role":"user","content":%q}]%s}`, prompt, more)
 	req, err := http.NewRequest(http.MethodPost, url+"/v1/chat/completions", strings.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -131,7 +149,7 @@ func newRequest(url, key string) (*http.Request, error) {
 }
 
 func (j job) request(client *http.Client) (s stream) {
-	req, err := newRequest(j.URL, j.Key)
+	req, err := newRequest(j.URL, j.Key, j.Tools)
 	if err != nil {
 		return stream{err: err}
 	}
@@ -145,7 +163,7 @@ func (j job) request(client *http.Client) (s stream) {
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, 1000))
 		return stream{err: fmt.Errorf("status %d: %s", resp.StatusCode, text)}
 	}
-	s.err = s.read(resp.Body, j.Interval > 0)
+	s.err = s.read(resp.Body, j)
 	s.end = time.Now()
 	return s
 }
@@ -161,8 +179,18 @@ func hasContent(line []byte) bool {
 	return at >= 0 && at+len(contentMark) < len(line) && line[at+len(contentMark)] != '"'
 }
 
+// delay returns how long ago the text of a line was written.
+func delay(line []byte) time.Duration {
+	text := line[bytes.Index(line, contentMark)+len(contentMark):]
+	written, ok := simserver.StampOf(string(text[:min(len(text), 16)]))
+	if !ok {
+		return time.Hour // which is noticed
+	}
+	return time.Since(written)
+}
+
 // read goes through the event stream until its end mark.
-func (s *stream) read(body io.Reader, paced bool) error {
+func (s *stream) read(body io.Reader, j job) error {
 	lines := bufio.NewReaderSize(body, 256<<10)
 	for {
 		line, err := lines.ReadSlice('\n')
@@ -179,8 +207,11 @@ func (s *stream) read(body io.Reader, paced bool) error {
 			if s.first.IsZero() {
 				s.first = time.Now()
 			}
-			if paced {
+			if j.Interval > 0 {
 				s.arrivals = append(s.arrivals, time.Since(s.start))
+			}
+			if j.Stamped {
+				s.delays = append(s.delays, delay(line))
 			}
 		case bytes.HasPrefix(line, doneMark):
 			if s.chunks == 0 {

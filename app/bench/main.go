@@ -1,8 +1,10 @@
-// Command bench measures cursortray beside a raw pass-through server that
-// starts the same fake cursor-agent, and prints both with the targets. It
-// drives built programs only and needs Linux. Each measurement starts its
-// processes and waits for their end; the program starts no goroutine that
-// outlives one.
+// Command bench measures cursortray beside the least that could do the same:
+// for its cli back-end a raw pass-through server that starts the same fake
+// cursor-agent, for its agent back-end a bare server that decodes what the same
+// simulated Cursor sends. It prints both with the targets. It drives built
+// programs only and needs Linux. Each measurement starts its processes and waits
+// for their end; the program starts no goroutine that outlives one, but for the
+// bare server, whose held runs end with its process.
 package main
 
 import (
@@ -22,12 +24,18 @@ func main() {
 }
 
 func run(args []string) error {
-	// The program is also the two processes that it starts.
-	if len(args) == 2 && args[0] == "passthrough" {
-		return servePassthrough(args[1], key)
-	}
-	if len(args) == 2 && args[0] == "load" {
-		return runLoad(args[1])
+	// The program is also the processes that it starts.
+	if len(args) == 2 {
+		switch args[0] {
+		case "passthrough":
+			return servePassthrough(args[1], key)
+		case "bare":
+			return serveBare(args[1], key)
+		case "cursor":
+			return serveCursor(args[1])
+		case "load":
+			return runLoad(args[1])
+		}
 	}
 
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
@@ -59,6 +67,7 @@ func run(args []string) error {
 		if !pick.MatchString(m.name) {
 			continue
 		}
+		b.out.head(m.yardstick)
 		if err := m.run(b); err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}

@@ -14,19 +14,29 @@ import (
 	"time"
 )
 
-// measurements are the targets of the project, in the order of the table.
+// measurements are the targets of the project, in the order of the table, and
+// beside what each is measured: a server that passes on what the same
+// cursor-agent says, or one that decodes what the same simulated Cursor sends.
 var measurements = []struct {
-	name string
-	run  func(*bench) error
+	name      string
+	yardstick string
+	run       func(*bench) error
 }{
-	{"rate", (*bench).rate},
-	{"first", (*bench).first},
-	{"pace", (*bench).pace},
-	{"big", (*bench).big},
-	{"start", (*bench).start},
-	{"leave", (*bench).leave},
-	{"steady", (*bench).steady},
+	{"rate", passThrough, (*bench).rate},
+	{"first", passThrough, (*bench).first},
+	{"pace", passThrough, (*bench).pace},
+	{"big", passThrough, (*bench).big},
+	{"start", passThrough, (*bench).start},
+	{"leave", passThrough, (*bench).leave},
+	{"steady", passThrough, (*bench).steady},
+	{"agent-rate", bareServer, (*bench).agentRate},
+	{"agent-first", bareServer, (*bench).agentFirst},
+	{"agent-pace", bareServer, (*bench).agentPace},
+	{"agent-held", bareServer, (*bench).agentHeld},
+	{"agent-leave", bareServer, (*bench).agentLeave},
 }
+
+const passThrough, bareServer = "pass-through", "bare server"
 
 func names() string {
 	var all []string
@@ -88,24 +98,7 @@ func (b *bench) rate() error {
 	}
 	for _, c := range cases {
 		err := b.pair(script{Mode: "stream", Count: c.count, Size: c.size}, func(both [2]*server) error {
-			m, err := b.each(both, b.rounds, func(s *server) ([]float64, error) {
-				before, err := cpu(s.cmd.Process.Pid)
-				if err != nil {
-					return nil, err
-				}
-				r, err := b.load(job{URL: s.url, Key: key, Streams: c.streams, Rounds: c.rounds})
-				if err != nil {
-					return nil, err
-				}
-				after, err := cpu(s.cmd.Process.Pid)
-				if err != nil {
-					return nil, err
-				}
-				if want := c.count * c.streams * c.rounds; r.Chunks != want {
-					return nil, fmt.Errorf("%d chunks with text, want %d", r.Chunks, want)
-				}
-				return []float64{float64(r.Chunks) / r.Span.Seconds(), float64((after - before).Nanoseconds()) / float64(r.Chunks)}, nil
-			})
+			m, err := b.deltas(both, c.count, c.streams, c.rounds)
 			if err != nil {
 				return err
 			}
@@ -119,6 +112,28 @@ func (b *bench) rate() error {
 		}
 	}
 	return nil
+}
+
+// deltas returns deltas per second and nanoseconds of processor time per delta.
+func (b *bench) deltas(both [2]*server, count, streams, rounds int) ([2][]float64, error) {
+	return b.each(both, b.rounds, func(s *server) ([]float64, error) {
+		before, err := cpu(s.cmd.Process.Pid)
+		if err != nil {
+			return nil, err
+		}
+		r, err := b.load(job{URL: s.url, Key: key, Streams: streams, Rounds: rounds})
+		if err != nil {
+			return nil, err
+		}
+		after, err := cpu(s.cmd.Process.Pid)
+		if err != nil {
+			return nil, err
+		}
+		if want := count * streams * rounds; r.Chunks != want {
+			return nil, fmt.Errorf("%d chunks with text, want %d", r.Chunks, want)
+		}
+		return []float64{float64(r.Chunks) / r.Span.Seconds(), float64((after - before).Nanoseconds()) / float64(r.Chunks)}, nil
+	})
 }
 
 // first: from the request to its first text.
@@ -223,7 +238,6 @@ func (b *bench) start() error {
 
 // leave: how long the child stays after its client has left.
 func (b *bench) leave() error {
-	const times, limit = 20, 100 * time.Millisecond
 	var gone [2][]time.Duration
 	for k := raw; k <= ours; k++ {
 		pids, err := os.MkdirTemp(b.dir, "pids")
@@ -234,32 +248,50 @@ func (b *bench) leave() error {
 		if err != nil {
 			return err
 		}
-		for range times {
-			took, err := s.leaveOnce(pids)
-			if err != nil {
-				s.stop()
-				return fmt.Errorf("%s: %w", k, err)
-			}
-			gone[k] = append(gone[k], took)
-		}
+		gone[k], err = s.leaveOften(func(left time.Time) (time.Duration, bool, error) {
+			running, err := anyAlive(pids)
+			return time.Since(left), !running, err
+		})
 		s.stop()
-		slices.Sort(gone[k])
-	}
-	in := 0
-	for _, took := range gone[ours] {
-		if took <= limit {
-			in++
+		if err != nil {
+			return fmt.Errorf("%s: %w", k, err)
 		}
 	}
-	b.out.limit("client leaves, child gone, longest", "ms", millis(gone[raw][times-1]), millis(gone[ours][times-1]), millis(limit))
-	b.out.row("client leaves, child gone in 100 ms", "", fmt.Sprintf("%d of %d", in, times), "", "all", in == times)
+	b.leaving("child gone", gone)
 	return nil
 }
 
-// leaveOnce starts an answer, leaves at its first text and returns how long
-// the child was there after that.
-func (s *server) leaveOnce(pids string) (time.Duration, error) {
-	req, err := newRequest(s.url, key)
+const leaveTimes, leaveLimit = 20, 100 * time.Millisecond
+
+// leaveOften returns what leaveOnce took, sorted.
+func (s *server) leaveOften(isGone func(left time.Time) (time.Duration, bool, error)) ([]time.Duration, error) {
+	var all []time.Duration
+	for range leaveTimes {
+		took, err := s.leaveOnce(isGone)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, took)
+	}
+	slices.Sort(all)
+	return all, nil
+}
+
+func (b *bench) leaving(what string, gone [2][]time.Duration) {
+	in := 0
+	for _, took := range gone[ours] {
+		if took <= leaveLimit {
+			in++
+		}
+	}
+	b.out.limit("client leaves, "+what+", longest", "ms", millis(gone[raw][leaveTimes-1]), millis(gone[ours][leaveTimes-1]), millis(leaveLimit))
+	b.out.row("client leaves, "+what+" in 100 ms", "", fmt.Sprintf("%d of %d", in, leaveTimes), "", "all", in == leaveTimes)
+}
+
+// leaveOnce starts an answer, leaves at its first text and returns how long it
+// took after that until nothing was left of it behind the server.
+func (s *server) leaveOnce(isGone func(left time.Time) (time.Duration, bool, error)) (time.Duration, error) {
+	req, err := newRequest(s.url, key, false)
 	if err != nil {
 		return 0, err
 	}
@@ -279,9 +311,9 @@ func (s *server) leaveOnce(pids string) (time.Duration, error) {
 	resp.Body.Close()
 	client.CloseIdleConnections()
 	for {
-		running, err := anyAlive(pids)
-		if took := time.Since(left); err != nil || !running || took > 5*time.Second {
-			return took, err
+		took, gone, err := isGone(left)
+		if err != nil || gone || time.Since(left) > 5*time.Second {
+			return max(took, 0), err
 		}
 		time.Sleep(200 * time.Microsecond)
 	}

@@ -33,7 +33,7 @@ const (
 	ours
 )
 
-func (k kind) String() string { return [...]string{"pass-through", "cursortray"}[k] }
+func (k kind) String() string { return [...]string{"yardstick", "cursortray"}[k] }
 
 // bench holds the built programs and a folder that is removed in the end.
 type bench struct {
@@ -65,25 +65,35 @@ func (b *bench) serve(k kind, s script, env ...string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	srv := &server{kind: k}
+	var cmd *exec.Cmd
 	if k == raw {
-		srv.cmd = exec.Command(b.self, "passthrough", b.agent)
+		cmd = exec.Command(b.self, "passthrough", b.agent)
 	} else {
-		srv.cmd = exec.Command(b.cursortray, "serve", "--backend", "cli")
+		cmd = exec.Command(b.cursortray, "serve", "--backend", "cli")
 	}
-	srv.cmd.Env = append(os.Environ(),
+	cmd.Env = append(ownEnv(home), "CURSORTRAY_CURSOR_AGENT="+b.agent, "CURSORTRAY_CLI_MAX_RUNS=64", "CURSORSIM_AGENT="+string(text))
+	cmd.Env = append(cmd.Env, env...)
+	return start(k, cmd)
+}
+
+// ownEnv keeps a program away from the files and settings of the user.
+func ownEnv(home string) []string {
+	return append(os.Environ(),
 		"HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, "config"), "XDG_STATE_HOME="+filepath.Join(home, "state"),
 		"XDG_CACHE_HOME="+filepath.Join(home, "cache"), "XDG_RUNTIME_DIR="+home,
-		"CURSORTRAY_ADDR=127.0.0.1:0", "CURSORTRAY_API_KEY="+key, "CURSORTRAY_CURSOR_AGENT="+b.agent,
-		"CURSORTRAY_CLI_MAX_RUNS=64", "CURSORTRAY_LOG_LEVEL=warn", "CURSORSIM_AGENT="+string(text))
-	srv.cmd.Env = append(srv.cmd.Env, env...)
-	srv.cmd.Stderr = &srv.log
-	out, err := srv.cmd.StdoutPipe()
+		"CURSORTRAY_ADDR=127.0.0.1:0", "CURSORTRAY_API_KEY="+key, "CURSORTRAY_LOG_LEVEL=warn")
+}
+
+// start starts a server and returns when it accepts requests.
+func start(k kind, cmd *exec.Cmd) (*server, error) {
+	srv := &server{kind: k, cmd: cmd}
+	cmd.Stderr = &srv.log
+	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
 	srv.started = time.Now()
-	if err := srv.cmd.Start(); err != nil {
+	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
 	lines := bufio.NewScanner(out)
@@ -94,7 +104,7 @@ func (b *bench) serve(k kind, s script, env ...string) (*server, error) {
 		}
 	}
 	srv.stop()
-	return nil, fmt.Errorf("%s did not start: %s", k, srv.log.String())
+	return nil, fmt.Errorf("%s did not start: %s", cmd.Args[:2], srv.log.String())
 }
 
 // stop ends the server and waits for it.

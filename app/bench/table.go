@@ -8,17 +8,22 @@ import (
 
 // table prints one line per measured figure, as soon as it is there.
 type table struct {
-	head         bool
+	headed       string // the yardstick in the newest head
 	rows, missed int
+}
+
+// head names the columns, with the yardstick of the rows to come.
+func (t *table) head(yardstick string) {
+	if t.headed == yardstick {
+		return
+	}
+	t.headed = yardstick
+	t.line("measured", yardstick, "cursortray", "ratio", "target", "")
 }
 
 func (t *table) line(cells ...any) { fmt.Printf("%-38s %14s %14s %8s %10s  %s\n", cells...) }
 
 func (t *table) row(name, raw, ours, ratio, target string, met bool) {
-	if !t.head {
-		t.line("measured", "pass-through", "cursortray", "ratio", "target", "")
-		t.head = true
-	}
 	t.rows++
 	verdict := "ok"
 	if !met {
@@ -42,6 +47,13 @@ func (t *table) atMost(name, unit string, raw, ours, target float64) {
 // limit compares cursortray with a figure of its own.
 func (t *table) limit(name, unit string, raw, ours, target float64) {
 	t.row(name, figure(raw, unit), figure(ours, unit), "", fmt.Sprintf("<= %g %s", target, unit), ours <= target)
+}
+
+// within compares what cursortray takes with what the yardstick takes times
+// target, plus an allowance in the same unit.
+func (t *table) within(name, unit string, raw, ours, target, allowance float64) {
+	limit := raw*target + allowance
+	t.row(name, figure(raw, unit), figure(ours, unit), fmt.Sprintf("%.2f", ours/raw), "<= "+figure(limit, unit), ours <= limit)
 }
 
 func (t *table) summary() {

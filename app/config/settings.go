@@ -153,8 +153,8 @@ func agentTable() []Setting {
 			func(s *Settings) *bool { return &s.Agent.NativeTools }, boolean),
 		row("limit_tokens", "false", "true or false", "End an answer at the client's max_tokens, as far as Cursor tells how much it puts out.",
 			func(s *Settings) *bool { return &s.Agent.LimitTokens }, boolean),
-		row("agent_max_runs", "24", "1 to 24", "How many answers of the agent back-end may be open at once, with those that wait for a tool.",
-			func(s *Settings) *int { return &s.Agent.MaxRuns }, integer(1, 24)),
+		row("agent_max_runs", "24", "1 to 256", "How many answers of the agent back-end may be open at once, with those that wait for a tool. Nobody knows how Cursor takes more than 24.",
+			func(s *Settings) *int { return &s.Agent.MaxRuns }, integer(1, 256)),
 		row("agent_url", "", "https://NAME.cursor.sh", "The host that runs the models. Empty: the one that Cursor names for the account.",
 			func(s *Settings) *string { return &s.Agent.URL }, text),
 	}

@@ -25,7 +25,8 @@ var mayImport = map[string][]string{
 	"app/config":    {},
 	"app/autostart": {},
 	"app/e2e":       {},
-	"app/bench":     {},
+	// Its bare server decodes what the simulated Cursor sends.
+	"app/bench":     {"proxy/cursor/cursorpb", "proxy/cursor/cursorsim/simserver"},
 	"assets":        {},
 	"assets/draw":   {},
 	"tray/traytest": {},
