@@ -3,6 +3,7 @@
 package agentcli
 
 import (
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"cursortray/proxy/cursor/cursorsim/agentsim"
@@ -61,6 +63,7 @@ func exists(pid int) bool { return syscall.Kill(pid, 0) == nil }
 // terminal sends it, and none soon after.
 func TestGuardianComesAndGoes(t *testing.T) {
 	r := newRig(t, agentsim.Script{})
+	r.children.guard.delay = 0
 	if guardianPid(r) != 0 {
 		t.Error("a guardian of nothing")
 	}
@@ -92,6 +95,7 @@ func TestGuardianComesAndGoes(t *testing.T) {
 // TestGuardianIsReplaced: somebody may end it.
 func TestGuardianIsReplaced(t *testing.T) {
 	r := newRig(t, agentsim.Script{})
+	r.children.guard.delay = 0
 	r.answer(t, hello())
 	pid := guarded(t, r)
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
@@ -104,27 +108,77 @@ func TestGuardianIsReplaced(t *testing.T) {
 	}
 }
 
-// TestGuardianThatDoesNotListen must hold up nothing, and must not act on a list
-// that has grown old when it wakes up.
-func TestGuardianThatDoesNotListen(t *testing.T) {
+// TestGuardianList: however many runs there were, the list holds what is left to
+// do, even for a guardian that was stopped all the time.
+func TestGuardianList(t *testing.T) {
+	pids := t.TempDir()
+	cmd := exec.Command(self(t))
+	cmd.Env = append(os.Environ(), agentsim.Script{Mode: agentsim.Hold, IgnoreTerm: true}.Environ(), agentsim.PidsEnv+"="+pids)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 10*time.Second, "the process runs", func() bool { return (&rig{pids: pids}).live(t) == 1 })
+
 	s := newGuardian(slog.New(slog.DiscardHandler))
-	s.watch(&group{leader: 1 << 30})
+	s.delay = 0
+	s.watch(&group{leader: cmd.Process.Pid})
 	r := &rig{Backend: &Backend{children: children{guard: s}}}
 	pid := guarded(t, r)
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	for i := range 10000 { // more than the pipe holds
+	for i := range 10000 { // more than any pipe holds
 		s.watch(&group{leader: 1<<30 + i})
 		s.release(&group{leader: 1<<30 + i})
 	}
-	eventually(t, 5*time.Second, "the stopped guardian is gone", func() bool { return !exists(pid) })
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	if s.list.size > guardianList {
+		t.Errorf("the list has %d bytes", s.list.size)
+	}
+	s.life.Close() // as the system does when this program dies
+	s.list.w.Close()
+	s.mu.Unlock()
+	if err := cmd.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
+		t.Errorf("the group ended with %v", err)
+	}
+	s.release(&group{leader: cmd.Process.Pid})
 	s.close()
+}
+
+// TestNoGuardianOfShortRuns: what is over by the time that a launcher could have
+// started something costs no second process.
+func TestNoGuardianOfShortRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log lockedBuffer
+		s := newGuardian(slog.New(slog.NewTextHandler(&log, nil)))
+		s.shell = "" // a start would be told
+		g := &group{leader: 1 << 30}
+		s.watch(g)
+		time.Sleep(guardianDelay - time.Millisecond)
+		s.release(g)
+		time.Sleep(time.Second)
+		if text := log.String(); text != "" {
+			t.Errorf("a guardian was started: %s", text)
+		}
+		s.watch(g)
+		time.Sleep(guardianDelay)
+		synctest.Wait()
+		if log.String() == "" {
+			t.Error("no guardian of a long run")
+		}
+		s.release(g)
+		s.close()
+	})
 }
 
 func TestNoShellNoGuardian(t *testing.T) {
 	var log lockedBuffer
 	r := newRig(t, agentsim.Script{}, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	r.children.guard.delay = 0
 	r.children.guard.shell = filepath.Join(t.TempDir(), "sh")
 	r.answer(t, hello())
 	r.answer(t, hello())
@@ -169,7 +223,14 @@ func TestGuardianScript(t *testing.T) {
 				lines = append(lines, "+"+strconv.Itoa(cmd.Process.Pid))
 			}
 			lines = append(lines, "-"+strconv.Itoa(spared.Process.Pid), "")
-			guard.Stdin = strings.NewReader(strings.Join(lines, "\n"))
+			listed, list, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer listed.Close()
+			io.WriteString(list, strings.Join(lines, "\n"))
+			list.Close()
+			guard.ExtraFiles = []*os.File{listed}
 			if out, err := guard.CombinedOutput(); err != nil {
 				t.Errorf("%v: %s", err, out)
 			}
