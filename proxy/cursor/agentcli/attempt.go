@@ -197,6 +197,12 @@ func (a *attempt) leave() {
 		a.child.linger(lingerGrace)
 	}
 	a.child.drop()
+	if a.over && a.ended && a.failed == nil && a.turn.unheeded() {
+		a.b.log.Debug("the client wanted a call of a tool, and the model answered in words")
+	}
+	if n := a.turn.notHandedOver(); n > 0 {
+		a.b.log.Debug("calls in the model's text could not be handed over", "calls", n)
+	}
 	if names := a.parser.unknownTypes(); len(names) > 0 {
 		a.b.log.Debug("the Cursor CLI sent events that are not known", "types", names)
 	}

@@ -27,7 +27,9 @@ func runDoomed() {
 		self = cli
 	}
 	environ := append(os.Environ(), agentsim.ScriptEnv+"="+os.Getenv(doomedEnv), doomedEnv+"=")
-	listen(context.Background(), New(Config{Binary: self, Environ: environ}), hello(), nil)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // nobody may come to kill it
+	listen(ctx, New(Config{Binary: self, Environ: environ}), hello(), nil)
+	cancel()
 	os.Exit(3) // the turn was not to end
 }
 
@@ -54,6 +56,7 @@ func killProgram(t *testing.T, script agentsim.Script, cli string, processes int
 	if err := program.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { program.Process.Kill() }) // if the test fails early
 	r := &rig{pids: pids}
 	// Version, status and the run itself.
 	eventually(t, 20*time.Second, "the run has begun", func() bool { return r.starts(t) >= 2+processes && r.live(t) == processes })

@@ -2,6 +2,7 @@ package agentcli
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -110,6 +111,25 @@ func TestTC5_OwnToolsStayInside(t *testing.T) {
 	got := r.answer(t, req)
 	if len(got.Calls) != 0 || got.Finish.Reason != chat.Stop || got.Text == "" {
 		t.Errorf("answer %+v", got)
+	}
+}
+
+// TestCallThatDoesNotCome: a model cannot be forced; the answer stands, and the log
+// says what was wanted.
+func TestCallThatDoesNotCome(t *testing.T) {
+	for _, mode := range []chat.ToolChoice{{Mode: chat.ToolAny}, {Mode: chat.ToolNamed, Name: "bash"}, {}} {
+		var log lockedBuffer
+		r := newRig(t, agentsim.Script{Mode: agentsim.Stream, Count: 2}, func(c *Config) {
+			c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		})
+		req := hello()
+		req.Tools, req.Choice = []chat.Tool{{Name: "bash"}}, mode
+		if got := r.answer(t, req); got.Text == "" || got.Finish.Reason != chat.Stop {
+			t.Errorf("answer %+v", got)
+		}
+		if told := strings.Contains(log.String(), "wanted a call"); told != (mode.Mode != 0) {
+			t.Errorf("choice %v, log:\n%s", mode, log.String())
+		}
 	}
 }
 

@@ -2,8 +2,6 @@ package agentcli
 
 import (
 	"bytes"
-	"crypto/rand"
-	"encoding/json"
 	"strings"
 
 	"cursortray/proxy/chat"
@@ -13,22 +11,33 @@ import (
 // toolScanner finds the calls that a model writes into its text as
 // <tool_call>{"name":…,"arguments":{…}}</tool_call>, also inside a code fence.
 // Text goes on at once; only from a "<" that may begin a call is it held back
-// until that is decided. What turns out to be no call is text, unchanged.
+// until that is decided, and so is the opening line of a fence, which is dropped
+// together with its call. What turns out to be no call is text, unchanged: words
+// about calls, blocks in inline code, and blocks that cannot be handed over.
+// After one of the latter comes a note that says so.
 //
 // After the first call text is dropped: the model was told to stop there. More
 // calls are taken, unless the client wants one at a time, up to the point
 // where the model begins to write results itself.
 type toolScanner struct {
 	tools  *clienttool.Names
+	only   string // the one tool that may be called, "" for any
 	serial bool
 
-	held   []byte // begins with '<', undecided
+	line   lineState // behind the text so far, in front of what is held
+	fence  fenceHold // held back in front of held
+	held   []byte    // begins with '<', undecided
 	object objectScan
+	tail   []byte // behind a whole block in what may be inline code
+	waits  bool   // for the rest of that line
 	called bool
 	over   bool
 	after  []byte // tail of what was dropped behind a call
 
-	longBlocks int // long blocks that were no call
+	longBlocks int  // long blocks that were no call
+	notes      int  // that were given
+	noted      bool // a note was the last that went out
+	lost       int  // blocks behind a call that could not be handed over
 }
 
 func newToolScanner(tools []chat.Tool, serial bool) *toolScanner {
@@ -39,59 +48,148 @@ func newToolScanner(tools []chat.Tool, serial bool) *toolScanner {
 // false when yield did, or when nothing that follows matters any more.
 func (s *toolScanner) feed(text string, yield func(chat.Event) bool) bool {
 	for text != "" && !s.over {
-		if len(s.held) == 0 {
-			i := callAt(text)
-			if !s.text(text[:i], yield) {
-				return false
-			}
-			if text = text[i:]; text == "" {
-				break
-			}
+		n, more := s.step(text, yield)
+		if !more {
+			return false
 		}
-		n, verdict := s.extend(text)
 		text = text[n:]
-		switch verdict {
-		case blockOpen:
-		case blockText:
-			if !s.release(yield) {
-				return false
-			}
-		case blockWhole:
-			if !s.block(yield) {
-				return false
-			}
-		}
 	}
 	return !s.over
+}
+
+// step deals with the beginning of text and says how much that was.
+func (s *toolScanner) step(text string, yield func(chat.Event) bool) (n int, more bool) {
+	switch {
+	case s.waits:
+		return 1, s.wait(text[0], yield)
+	case len(s.held) > 0:
+	case s.fence.text != nil:
+		n, v := s.fence.extend(text)
+		switch v {
+		case fenceOpen:
+			return n, true
+		case fenceNone:
+			return n, s.text(s.fence.take(), yield)
+		}
+		m, more := s.candidate(text[n:], yield)
+		return n + m, more
+	default:
+		n, fence := s.plain(text)
+		if n > 0 {
+			return n, s.text(text[:n], yield)
+		}
+		if fence {
+			s.fence.text = []byte{}
+			return 0, true
+		}
+	}
+	return s.candidate(text, yield)
+}
+
+// wait looks for the end of inline code behind a whole block.
+func (s *toolScanner) wait(c byte, yield func(chat.Event) bool) bool {
+	behindRun := len(s.tail) > 0 && s.tail[len(s.tail)-1] == '`' && c != '`'
+	s.tail = append(s.tail, c)
+	if c != '\n' && !behindRun && len(s.tail) <= longestSpan {
+		return true // nothing is decided by it
+	}
+	switch s.line.closes(s.tail, false) {
+	case spanCloses:
+		return s.prose(yield)
+	case spanStaysOpen:
+		s.line.span = 0 // the backtick was a stray
+		return s.block(yield)
+	}
+	return true
+}
+
+// candidate goes on with what may be a call.
+func (s *toolScanner) candidate(text string, yield func(chat.Event) bool) (n int, more bool) {
+	n, verdict := s.extend(text)
+	switch verdict {
+	case blockText:
+		return n, s.release(yield)
+	case blockBroken:
+		if s.inlineCode() != notCode {
+			return n, s.prose(yield)
+		}
+		return n, s.refuse(len(s.held), brokenJSON, yield)
+	case blockWhole:
+		switch s.inlineCode() {
+		case directlyInCode:
+			return n, s.prose(yield)
+		case perhapsInCode:
+			s.waits = true
+			return n, true
+		}
+		return n, s.block(yield)
+	}
+	return n, true
 }
 
 // end is the end of an answer that succeeded. A call whose object is complete
 // counts even if the model left out its end mark; all else is text. After a
 // failure do not call end: half a call is no call and no text.
 func (s *toolScanner) end(yield func(chat.Event) bool) bool {
-	if len(s.held) == 0 || s.over {
+	switch {
+	case s.over:
 		return true
-	}
-	if s.object.done() && strings.HasPrefix(callClose, string(bytes.TrimSpace(s.held[s.object.end:]))) {
+	case s.waits:
+		if s.line.closes(s.tail, true) == spanCloses {
+			return s.prose(yield) && s.end(yield)
+		}
+		return s.block(yield) && s.end(yield)
+	case len(s.held) == 0:
+		return s.text(s.fence.take(), yield)
+	case s.object.done() && strings.HasPrefix(callClose, string(bytes.TrimSpace(s.held[s.object.end:]))) && s.inlineCode() != directlyInCode:
 		return s.block(yield)
+	}
+	if n := s.cut(); n > 0 && s.inlineCode() == notCode {
+		return s.refuse(n, brokenOff, yield) && s.end(yield)
 	}
 	return s.release(yield) && s.end(yield)
 }
 
-// release gives up the block that is held, up to where the next may begin, and
-// scans the rest anew. After many long blocks that were none, which no model
-// writes by chance, all of it is text: scanning it once more for each mark in
-// it would take time without bound.
-func (s *toolScanner) release(yield func(chat.Event) bool) bool {
-	held := string(s.held)
-	n := 1 + callAt(held[1:])
-	if len(held) > longBlock {
-		if s.longBlocks++; s.longBlocks > maxLongBlocks {
-			n = len(held)
-		}
+// cut returns how much of what is held is a call that the model did not bring to
+// its end, 0 if it is none.
+func (s *toolScanner) cut() int {
+	if s.object.done() {
+		return len(s.held)
 	}
-	s.drop()
-	return s.text(held[:n], yield) && s.feed(held[n:], yield)
+	if s.object.begin == 0 || !bytes.HasPrefix(bytes.TrimLeft(s.held[s.object.begin+1:], " \t\r\n"), []byte{'"'}) {
+		return 0
+	}
+	next := 1 + bytes.Index(s.held[1:], []byte(callOpen))
+	end := bytes.Index(s.held, []byte(callClose)) // it looked like a part of a string
+	switch {
+	case next > 0 && (end < 0 || next < end):
+		return 0
+	case end >= 0:
+		return end + len(callClose)
+	}
+	return len(s.held)
+}
+
+// plain returns how much of text is text for sure, and whether it is the opening
+// of a fence that comes then.
+func (s *toolScanner) plain(text string) (n int, fence bool) {
+	call := callAt(text)
+	if strings.IndexByte(text[:call], '`') < 0 {
+		return call, false
+	}
+	line := s.line
+	for at := 0; at < call; {
+		end, next := len(text), len(text)
+		if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
+			end, next = at+i, at+i+1
+		}
+		if i, ok := line.fenceIn(text[at:end], next > end); ok {
+			return at + i, true
+		}
+		line.pass(text[at:next])
+		at = next
+	}
+	return call, false
 }
 
 // callAt returns the offset of the first "<" that may begin a call, the length
@@ -104,11 +202,15 @@ func callAt(text string) int {
 			return len(text)
 		}
 		at += i
-		if rest := text[at:]; strings.HasPrefix(rest, callOpen) || strings.HasPrefix(callOpen, rest) {
+		if mayBeCall(text[at:]) {
 			return at
 		}
 		at++
 	}
+}
+
+func mayBeCall(text string) bool {
+	return strings.HasPrefix(text, callOpen) || strings.HasPrefix(callOpen, text)
 }
 
 const (
@@ -116,69 +218,58 @@ const (
 	maxLongBlocks = 64
 )
 
-type verdict int
-
-const (
-	blockOpen  verdict = iota // undecided
-	blockText                 // no call
-	blockWhole                // held is a mark, an object and an end mark
-)
-
-// extend moves bytes from text to held until the block is decided.
-func (s *toolScanner) extend(text string) (n int, v verdict) {
-	for n < len(text) {
-		if len(s.held) < len(callOpen) {
-			if text[n] != callOpen[len(s.held)] {
-				return n, blockText
-			}
-			s.held = append(s.held, text[n])
-			n++
-			continue
-		}
-		if !s.object.done() {
-			m, ok := s.object.scan(text[n:], len(s.held))
-			s.held = append(s.held, text[n:n+m]...)
-			n += m
-			if !ok {
-				return n, blockText
-			}
-			continue
-		}
-		c := text[n]
-		s.held = append(s.held, c)
-		n++
-		mark := bytes.TrimLeft(s.held[s.object.end:], " \t\r\n")
-		if !strings.HasPrefix(callClose, string(mark)) {
-			return n, blockText
-		}
-		if len(mark) == len(callClose) {
-			return n, blockWhole
-		}
+// tooLong counts long texts that are to be scanned anew. After many of them, which
+// no model writes by chance, all of it is text: scanning it once more for each
+// mark in it would take time without bound.
+func (s *toolScanner) tooLong(text string) bool {
+	if len(text) > longBlock {
+		s.longBlocks++
 	}
-	return n, blockOpen
+	return s.longBlocks > maxLongBlocks && len(text) > longBlock
 }
 
-// block turns a whole block into a call, or into text if no offered tool is
-// meant.
-func (s *toolScanner) block(yield func(chat.Event) bool) bool {
+// release gives up the block that is held, up to where the next may begin, and
+// scans the rest anew.
+func (s *toolScanner) release(yield func(chat.Event) bool) bool {
 	held := string(s.held)
-	object := held[s.object.begin:s.object.end]
+	n := 1 + callAt(held[1:])
+	if s.tooLong(held) {
+		n = len(held)
+	}
+	fence := s.fence.take()
 	s.drop()
-	name, args, ok := parseCall(object)
-	if ok {
-		name, args, ok = s.tools.Resolve(name, args)
+	return s.text(fence+held[:n], yield) && s.feed(held[n:], yield)
+}
+
+// prose gives up a whole block that was never meant as a call.
+func (s *toolScanner) prose(yield func(chat.Event) bool) bool {
+	held, tail := s.fence.take()+string(s.held), string(s.tail)
+	s.drop()
+	return s.text(held, yield) && s.feed(tail, yield)
+}
+
+// block turns a whole block into a call, if an offered tool is meant.
+func (s *toolScanner) block(yield func(chat.Event) bool) bool {
+	name, args, why := s.read(string(s.held[s.object.begin:s.object.end]))
+	switch why {
+	case "":
+	case noCall:
+		return s.prose(yield)
+	default:
+		return s.refuse(len(s.held), why, yield)
 	}
-	if !ok {
-		return s.text(held, yield)
-	}
+	s.line.pass(s.fence.take() + string(s.held))
+	tail := string(s.tail)
+	s.drop()
 	s.called = true
 	s.after = nil
 	s.over = s.serial
-	return yield(chat.ToolCall{ID: newCallID(), Name: name, Arguments: args}) && !s.over
+	return yield(chat.ToolCall{ID: newCallID(), Name: name, Arguments: args}) && s.feed(tail, yield) && !s.over
 }
 
 func (s *toolScanner) drop() {
-	s.held = s.held[:0]
+	s.held, s.tail = s.held[:0], s.tail[:0]
+	s.waits = false
 	s.object = objectScan{}
 }
 
@@ -190,7 +281,12 @@ func (s *toolScanner) text(text string, yield func(chat.Event) bool) bool {
 	if text == "" {
 		return true
 	}
+	s.line.pass(text)
 	if !s.called {
+		if s.noted && text[0] != '\n' {
+			text = "\n" + text
+		}
+		s.noted = false
 		return yield(chat.TextDelta{Text: text})
 	}
 	s.after = append(s.after, text...)
@@ -202,107 +298,3 @@ func (s *toolScanner) text(text string, yield func(chat.Event) bool) bool {
 	}
 	return !s.over
 }
-
-// objectScan finds the end of a JSON object by its braces outside of strings.
-// Offsets are those of held.
-type objectScan struct {
-	begin, end int
-	depth      int
-	inString   bool
-	escaped    bool
-}
-
-func (o *objectScan) done() bool { return o.end > 0 }
-
-// scan takes bytes that come at offset at, up to the end of the object. It
-// reports false if no object begins.
-func (o *objectScan) scan(text string, at int) (n int, ok bool) {
-	for ; n < len(text); n++ {
-		c := text[n]
-		switch {
-		case o.begin == 0:
-			if c == '{' {
-				o.begin = at + n
-				o.depth = 1
-			} else if !strings.ContainsRune(" \t\r\n", rune(c)) {
-				return n, false
-			}
-		case o.inString:
-			switch {
-			case o.escaped:
-				o.escaped = false
-			case c == '\\':
-				o.escaped = true
-			case c == '"':
-				o.inString = false
-			}
-		case c == '"':
-			o.inString = true
-		case c == '{', c == '[':
-			o.depth++
-		case c == '}', c == ']':
-			if o.depth--; o.depth == 0 {
-				o.end = at + n + 1
-				return n + 1, true
-			}
-		}
-	}
-	return n, true
-}
-
-// parseCall reads the object of a block.
-func parseCall(object string) (name string, args json.RawMessage, ok bool) {
-	f := raw(object).object()
-	if f == nil {
-		f = raw(escapeControls(object)).object()
-	}
-	name = f.str("name")
-	if name == "" {
-		return "", nil, false
-	}
-	value := f["arguments"]
-	if value == nil {
-		value = f["args"]
-	}
-	if value.is('"') { // the object in a string, as in OpenAI's dialect
-		text := raw(strings.TrimSpace(value.str()))
-		if len(text) > 0 && text.object() == nil {
-			return "", nil, false
-		}
-		value = text
-	}
-	switch {
-	case len(value) == 0 || string(value) == "null":
-		return name, json.RawMessage("{}"), true
-	case value.is('{'):
-		return name, copyJSON(value), true
-	}
-	return "", nil, false
-}
-
-// escapeControls repairs the commonest mistake of models in JSON: line ends
-// and tabs that stand in a string as they are. They have one meaning only.
-func escapeControls(object string) []byte {
-	var b bytes.Buffer
-	inString, escaped := false, false
-	for i := 0; i < len(object); i++ {
-		c := object[i]
-		if inString && c < ' ' && !escaped {
-			b.Write(bytes.Trim(quoteJSON(string(c)), `"`))
-			continue
-		}
-		switch {
-		case escaped:
-			escaped = false
-		case inString && c == '\\':
-			escaped = true
-		case c == '"':
-			inString = !inString
-		}
-		b.WriteByte(c)
-	}
-	return b.Bytes()
-}
-
-// newCallID returns an id that no other call has: 31 letters and digits.
-func newCallID() string { return "call_" + rand.Text() }

@@ -25,6 +25,9 @@ func newTranslator(req *chat.Request, guard loopGuard) *translator {
 	t := &translator{req: req, guard: guard}
 	if len(req.Tools) > 0 && req.Choice.Mode != chat.ToolNone {
 		t.scanner = newToolScanner(req.Tools, req.SerialTools)
+		if req.Choice.Mode == chat.ToolNamed {
+			t.scanner.only = req.Choice.Name
+		}
 	}
 	return t
 }
@@ -82,6 +85,20 @@ func (t *translator) pass(e chat.Event, yield func(chat.Event, error) bool) bool
 	}
 	t.shown = true
 	return yield(e, nil)
+}
+
+// unheeded says that the client wanted a call and got words; the model cannot be
+// forced.
+func (t *translator) unheeded() bool {
+	return t.scanner != nil && !t.called && t.stopped == "" && (t.req.Choice.Mode == chat.ToolAny || t.req.Choice.Mode == chat.ToolNamed)
+}
+
+// notHandedOver counts the blocks that were meant as calls and could not be.
+func (t *translator) notHandedOver() int {
+	if t.scanner == nil {
+		return 0
+	}
+	return t.scanner.notes + t.scanner.lost
 }
 
 // done ends a run that succeeded.

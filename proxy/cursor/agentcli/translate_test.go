@@ -44,6 +44,7 @@ func TestTranslator(t *testing.T) {
 	ask := []chat.Message{said(chat.User, text("q"))}
 	with := &chat.Request{Messages: ask, Tools: scanTools}
 	none := &chat.Request{Messages: ask, Tools: scanTools, Choice: chat.ToolChoice{Mode: chat.ToolNone}}
+	named := &chat.Request{Messages: ask, Tools: scanTools, Choice: chat.ToolChoice{Mode: chat.ToolNamed, Name: "bash"}}
 	serial := &chat.Request{Messages: ask, Tools: scanTools, SerialTools: true}
 	failing := &chat.Request{Tools: scanTools, Messages: looped(2, "read", func(int) string { return `{"path":"a"}` }, func(int) chat.ToolResult { return answer("", "Error: no such file") })}
 	handed := chat.ToolCall{ID: "id", Name: "read", Arguments: json.RawMessage(`{"path":"a"}`)}
@@ -63,6 +64,12 @@ func TestTranslator(t *testing.T) {
 		{"invented result", with, []string{delta(block(readCall)), delta("\nTOOL_RESULT"), delta("x"), usage}, []chat.Event{handed, chat.Finish{Reason: chat.ToolCalls}}},
 		{"held to the end", with, []string{delta("a <tool"), usage}, []chat.Event{chat.TextDelta{Text: "a "}, chat.TextDelta{Text: "<tool"}, chat.Finish{Usage: three}}},
 		{"no call wanted", none, []string{delta(block(readCall)), usage}, []chat.Event{chat.TextDelta{Text: block(readCall)}, chat.Finish{Usage: three}}},
+		{"another tool than the named one", named, []string{delta(block(readCall)), usage}, []chat.Event{
+			chat.TextDelta{Text: block(readCall)}, chat.TextDelta{Text: note(`the client lets no tool but "bash" be called now`)}, chat.Finish{Usage: three},
+		}},
+		{"cut in a call", with, []string{delta("x"), delta(block(readCall)[:30]), usage}, []chat.Event{
+			chat.TextDelta{Text: "x"}, chat.TextDelta{Text: block(readCall)[:30]}, chat.TextDelta{Text: note(brokenOff)}, chat.Finish{Usage: three},
+		}},
 		{"loop", failing, []string{delta("x " + block(readCall)), delta("y"), usage}, []chat.Event{
 			chat.TextDelta{Text: "x "},
 			chat.TextDelta{Text: `Stopped: the tool "read" was called 2 times with the same arguments and failed each time. Last error: Error: no such file`},
