@@ -60,6 +60,7 @@ type Config struct {
 	// ModelsChanged has an element after a new list of models has come.
 	ModelsChanged <-chan struct{}
 	Prices        cursor.PriceTable // nil: there is none
+	Costs         Costs             // nil: there are none
 
 	Keys Keys
 	// Open shows a page in the browser. It may return long before or after the

@@ -26,6 +26,51 @@ func ContextLine(c *chat.Context, stale bool) string {
 	return line
 }
 
+// ContextParts tells what the window holds: "System prompt 1K · Tools 9K". The
+// parts are estimates; where they do not add up, that is said.
+func ContextParts(c *chat.Context) string {
+	if c == nil || len(c.Parts) == 0 {
+		return ""
+	}
+	var parts []string
+	sum := 0
+	for _, p := range c.Parts {
+		label := p.Label
+		if label == "" {
+			label = p.ID
+		}
+		parts = append(parts, label+" "+TokenCount(p.Tokens))
+		sum += p.Tokens
+	}
+	text := strings.Join(parts, " · ")
+	if sum != c.Used {
+		text += " (approx.)"
+	}
+	return text
+}
+
+// ContextPercent is how full the window is, with one decimal, half of one
+// rounded up, from 0 to 100; false if that is not known.
+func ContextPercent(c *chat.Context) (percent float64, ok bool) {
+	if c == nil || c.Max <= 0 {
+		return 0, false
+	}
+	used, whole := bounded(c.Used), bounded(c.Max)
+	return float64(min(1000, (used*2000+whole)/(2*whole))) / 10, true
+}
+
+// CostText is what a conversation costs so far: "$1.39", "over $1.39" if that is
+// not all, "" if nothing is known.
+func CostText(c Conversation) string {
+	switch {
+	case c.Cost.IsZero():
+		return ""
+	case c.Unpriced || c.Rough:
+		return "over " + c.Cost.Short()
+	}
+	return c.Cost.Short()
+}
+
 // ContextLeft returns how many tokens still go into the window; false if that
 // is not known.
 func ContextLeft(c *chat.Context) (tokens int, ok bool) {

@@ -110,7 +110,7 @@ func (m *machine) showBackend() {
 }
 
 // observed is the back-end as the proxy sees it: it tells the App how turns
-// end.
+// end, and what they used.
 type observed struct {
 	chat.Backend
 	app *App
@@ -122,7 +122,8 @@ func (b observed) Chat(ctx context.Context, req *chat.Request) iter.Seq2[chat.Ev
 		for event, err := range turn {
 			if err != nil {
 				b.ended(err)
-			} else if _, ok := event.(chat.Finish); ok {
+			} else if finish, ok := event.(chat.Finish); ok {
+				b.app.inbox.put(func(m *machine) { m.turnEnded(req, finish) })
 				b.ended(nil)
 			}
 			if !yield(event, err) {

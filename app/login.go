@@ -71,6 +71,7 @@ func (m *machine) accountRead(state cursor.AccountState) {
 // accountChanged follows a login or logout, by whomever.
 func (m *machine) accountChanged() {
 	m.check() // another back-end may be the right one now
+	m.forgetConversations()
 	m.forgetModels()
 	if m.plan.watch != nil {
 		m.snap.Plan = PlanStatus{}

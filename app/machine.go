@@ -28,6 +28,7 @@ type machine struct {
 	health    health
 	login     login
 	plan      planWatch
+	talks     conversations
 	throttle  *time.Timer // until activity may be shown again
 	recheck   *time.Timer // until the back-end is checked again
 	noticeEnd *time.Timer // until the notice is taken away

@@ -100,6 +100,7 @@ func (m *machine) showAges() {
 			m.snap.Models.Age = ageText(age)
 		}
 	}
+	m.ageConversations()
 	m.ages.Reset(ageInterval)
 }
 

@@ -15,6 +15,8 @@ type Snapshot struct {
 	Account AccountStatus
 	Models  ModelsStatus
 	Plan    PlanStatus
+	// Conversations are those of the last day; nil: there are none.
+	Conversations *ConversationList
 	// KeyProblem says why the local key cannot be read; "" when it can or is
 	// not yet needed.
 	KeyProblem string

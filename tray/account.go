@@ -21,7 +21,7 @@ func accountRows(s app.Snapshot) []Item {
 	in := a.State == app.LoggedIn || a.State == app.LoginPending && s.Plan.Title != ""
 	refresh := choice("refresh", "Refresh", app.Refresh{})
 	refresh.Hidden = !in
-	return append(rows, refresh, modelsMenu(s))
+	return append(rows, refresh, modelsMenu(s), conversationsMenu(s))
 }
 
 func accountTitle(a app.AccountStatus) string {

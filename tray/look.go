@@ -35,6 +35,9 @@ func tooltip(s app.Snapshot) string {
 	if heading, _, _ := problem(s); heading != "" {
 		parts = append(parts, strings.TrimLeft(heading, "! "))
 	}
+	if newest, ok := s.Conversations.Newest(); ok && newest.Context != nil {
+		parts = append(parts, contextLine(newest))
+	}
 	tip := plain(strings.Join(parts, " - "))
 	units := 0
 	for i, r := range tip {

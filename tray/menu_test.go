@@ -16,6 +16,7 @@ import (
 	"cursortray/app"
 	"cursortray/assets"
 	"cursortray/proxy/chat"
+	"cursortray/proxy/cursor"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -159,7 +160,8 @@ func goldenStates() map[string]app.Snapshot {
 			s.Demo, s.Backend = true, app.BackendStatus{Name: "simulated Cursor", Choice: "demo"}
 			withModels(s)
 		}),
-		"notice": with(func(s *app.Snapshot) { s.Notice = app.Notice{Text: "Base URL copied", N: 1} }),
+		"conversations": with(withConversations),
+		"notice":        with(func(s *app.Snapshot) { s.Notice = app.Notice{Text: "Base URL copied", N: 1} }),
 		"long-reason": with(func(s *app.Snapshot) {
 			s.Backend.Reason = "the only way to reach Cursor in this version"
 		}),
@@ -208,7 +210,7 @@ func picture(items []Item, indent string) string {
 		if item.Checked {
 			line += "   (checked)"
 		}
-		if item.Hidden && strings.HasPrefix(item.Key, "model.") {
+		if item.Hidden && (strings.HasPrefix(item.Key, "model.") || strings.HasPrefix(item.Key, "talk")) {
 			continue // a slot
 		}
 		if item.Hidden {
@@ -312,6 +314,22 @@ func utf16(s string) []rune {
 	return units
 }
 
+func withConversations(s *app.Snapshot) {
+	var cost cursor.Money
+	if err := cost.UnmarshalText([]byte("1.3912")); err != nil {
+		panic(err)
+	}
+	s.Conversations = &app.ConversationList{All: []app.Conversation{
+		{Model: "claude-opus-5-5-high", Turns: 3, Cost: cost, Context: &chat.Context{Used: 45000, Max: 256000, Parts: []chat.ContextPart{
+			{ID: "system_prompt", Label: "System prompt", Tokens: 1000}, {ID: "tools", Label: "Tools", Tokens: 9000}, {ID: "conversation", Label: "Conversation", Tokens: 35000},
+		}}},
+		{Model: "a-model-of-the-user-with-a-name-that-is-much-too-long-for-a-row", Turns: 1, Cost: cost, Rough: true, Context: &chat.Context{Used: 182400, Max: 200000, Stale: true}},
+		{Model: "full", Turns: 2, Context: &chat.Context{Used: 310000, Max: 300000}},
+		{Model: "no-window", Turns: 2, Context: &chat.Context{Used: 45123}},
+		{Model: "composer-2 over the CLI", Turns: 12},
+	}}
+}
+
 func randomSnapshot(rng *rand.Rand) app.Snapshot {
 	words := func() string {
 		pieces := []string{"a", "nginx", "\t", "\n", "_", "&", "\U0001f600", "ü", "日本", "%", strings.Repeat("long", 9), "\x00", "\xff", "e\u0301", " "}
@@ -349,6 +367,17 @@ func randomAccount(rng *rand.Rand, words func() string, s *app.Snapshot) {
 	s.Plan = app.PlanStatus{Title: words(), Age: words(), Problem: problem()}
 	for i := range rng.IntN(app.MaxPlanLines) {
 		s.Plan.Lines[i] = app.PlanLine{Label: words(), Value: words()}
+	}
+	if rng.IntN(2) == 0 {
+		s.Conversations = &app.ConversationList{}
+		for range rng.IntN(14) {
+			c := app.Conversation{Model: words(), Turns: rng.IntN(3)}
+			if rng.IntN(3) > 0 {
+				c.Context = &chat.Context{Used: rng.IntN(3_000_000) - 10, Max: rng.IntN(3) * rng.IntN(2_000_000), Stale: rng.IntN(2) == 0,
+					Parts: []chat.ContextPart{{ID: words(), Label: words(), Tokens: rng.IntN(1000)}}}
+			}
+			s.Conversations.All = append(s.Conversations.All, c)
+		}
 	}
 	s.Models = app.ModelsStatus{Age: words(), Problem: problem()}
 	if rng.IntN(2) == 0 {

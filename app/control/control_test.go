@@ -22,6 +22,7 @@ import (
 
 	"cursortray/app"
 	"cursortray/proxy/chat"
+	"cursortray/proxy/cursor"
 )
 
 // holdVariable makes the test binary a process that claims the folder it
@@ -149,18 +150,36 @@ func serve(t *testing.T, dir string, cfg Config) (stop func()) {
 
 func TestStatusTellsEverything(t *testing.T) {
 	dir := t.TempDir()
+	noon := time.Date(2026, 10, 1, 12, 0, 0, 0, time.UTC)
+	percent := 41.3
+	var cost cursor.Money
+	if err := cost.UnmarshalText([]byte("1.391")); err != nil {
+		t.Fatal(err)
+	}
 	serve(t, dir, Config{Instance: newFakeApp(app.Snapshot{
 		Version: "1.2.3", Demo: true, KeyProblem: "the keychain is locked",
 		Proxy:   app.ProxyStatus{State: app.Blocked, Addr: "127.0.0.1:9", BaseURL: "http://127.0.0.1:9/v1", Owner: "nginx", Problem: "port 9 is used by nginx", Active: 2},
 		Backend: app.BackendStatus{Name: "cursor-agent", Choice: "auto", Reason: "why", Account: "a@b.test", Problem: chat.Errorf(chat.LoginRequired, "log in")},
 		Account: app.AccountStatus{State: app.LoginEnded, Email: "b@c.test", Storage: "file", Problem: chat.Errorf(chat.LoginRequired, "log in again")},
+		Conversations: &app.ConversationList{All: []app.Conversation{
+			{N: 2, Model: "m", Turns: 3, Last: noon, Cost: cost, Rough: true, Context: &chat.Context{
+				Used: 41250, Max: 100000, Stale: true, Parts: []chat.ContextPart{{ID: "tools", Label: "Tools", Tokens: 9000}},
+			}},
+			{N: 1, Model: "n", Last: noon},
+		}},
 	})})
 	got, err := NewClient(dir).Status(t.Context())
 	want := Status{
 		Running: true, Version: "1.2.3", PID: os.Getpid(), Demo: true,
-		Proxy:    Proxy{State: "blocked", Address: "127.0.0.1:9", BaseURL: "http://127.0.0.1:9/v1", Owner: "nginx", Problem: "port 9 is used by nginx", Active: 2},
-		Backend:  Backend{Name: "cursor-agent", Choice: "auto", Reason: "why", Account: "a@b.test", Problem: "log in"},
-		Account:  Account{State: "expired", Email: "b@c.test", Storage: "file", Problem: "log in again"},
+		Proxy:   Proxy{State: "blocked", Address: "127.0.0.1:9", BaseURL: "http://127.0.0.1:9/v1", Owner: "nginx", Problem: "port 9 is used by nginx", Active: 2},
+		Backend: Backend{Name: "cursor-agent", Choice: "auto", Reason: "why", Account: "a@b.test", Problem: "log in"},
+		Account: Account{State: "expired", Email: "b@c.test", Storage: "file", Problem: "log in again"},
+		Conversations: []Conversation{
+			{N: 2, Model: "m", Turns: 3, Last: noon, Cost: "1.391", AtLeast: true, Context: &Context{
+				Used: 41250, Max: 100000, Percent: &percent, Stale: true, Parts: []Part{{"tools", "Tools", 9000}},
+			}},
+			{N: 1, Model: "n", Last: noon},
+		},
 		Problems: []Problem{{"port", "port 9 is used by nginx"}, {"key", "the keychain is locked"}, {"login", "log in again"}, {"login", "log in"}},
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {

@@ -2,21 +2,26 @@ package control
 
 import (
 	"os"
+	"strings"
+	"time"
 
 	"cursortray/app"
+	"cursortray/proxy/chat"
 )
 
 // Status is what `cursortray status --json` prints. Fields are added over
 // time, never renamed or removed.
 type Status struct {
-	Running  bool      `json:"running"`           // false: no instance answers, see NotRunning
-	Version  string    `json:"version,omitempty"` // of the running instance
-	PID      int       `json:"pid,omitempty"`     // its process
-	Demo     bool      `json:"demo"`              // a simulated Cursor answers; nothing is real
-	Proxy    Proxy     `json:"proxy"`
-	Backend  Backend   `json:"backend"`
-	Account  Account   `json:"account"`  // at Cursor
-	Problems []Problem `json:"problems"` // what is wrong now, the most urgent first; never null
+	Running bool    `json:"running"`           // false: no instance answers, see NotRunning
+	Version string  `json:"version,omitempty"` // of the running instance
+	PID     int     `json:"pid,omitempty"`     // its process
+	Demo    bool    `json:"demo"`              // a simulated Cursor answers; nothing is real
+	Proxy   Proxy   `json:"proxy"`
+	Backend Backend `json:"backend"`
+	Account Account `json:"account"` // at Cursor
+	// Conversations of the last day, the newest first; never null.
+	Conversations []Conversation `json:"conversations"`
+	Problems      []Problem      `json:"problems"` // what is wrong now, the most urgent first; never null
 }
 
 // Proxy is the local port.
@@ -44,9 +49,66 @@ type Problem struct {
 	Message string `json:"message"` // what it is and what to do
 }
 
+// Conversation is what is known of one conversation.
+type Conversation struct {
+	N       int       `json:"n"`                      // counts them
+	Model   string    `json:"model"`                  // id, of the last turn
+	Turns   int       `json:"turns"`                  // a pause for a tool is none
+	Last    time.Time `json:"last"`                   // end of the last turn
+	Cost    string    `json:"cost_usd,omitempty"`     // by the table of prices
+	AtLeast bool      `json:"cost_is_more,omitempty"` // some turns have no price, or may cost more
+	Context *Context  `json:"context,omitempty"`
+}
+
+// Context is how full a conversation's window is.
+type Context struct {
+	Used    int      `json:"used_tokens"`
+	Max     int      `json:"max_tokens,omitempty"`
+	Percent *float64 `json:"percent,omitempty"`
+	Stale   bool     `json:"stale"`           // the last turn did not report any
+	Parts   []Part   `json:"parts,omitempty"` // estimates
+}
+
+// Part is a part of it.
+type Part struct {
+	ID     string `json:"id"`
+	Label  string `json:"label"`
+	Tokens int    `json:"tokens"`
+}
+
+// conversationsOf translates the list of a Snapshot.
+func conversationsOf(list *app.ConversationList) []Conversation {
+	all := []Conversation{}
+	if list == nil {
+		return all
+	}
+	for _, c := range list.All {
+		told := Conversation{N: c.N, Model: c.Model, Turns: c.Turns, Last: c.Last.UTC().Truncate(time.Second), Context: contextOf(c.Context)}
+		if !c.Cost.IsZero() {
+			told.Cost, told.AtLeast = strings.TrimPrefix(c.Cost.String(), "$"), c.Unpriced || c.Rough
+		}
+		all = append(all, told)
+	}
+	return all
+}
+
+func contextOf(c *chat.Context) *Context {
+	if c == nil {
+		return nil
+	}
+	told := &Context{Used: c.Used, Max: c.Max, Stale: c.Stale}
+	if percent, ok := app.ContextPercent(c); ok {
+		told.Percent = &percent
+	}
+	for _, p := range c.Parts {
+		told.Parts = append(told.Parts, Part(p))
+	}
+	return told
+}
+
 // NotRunning is the status when no instance answers.
 func NotRunning(account Account) Status {
-	return Status{Proxy: Proxy{State: app.Stopped.String()}, Account: account, Problems: []Problem{}}
+	return Status{Proxy: Proxy{State: app.Stopped.String()}, Account: account, Conversations: []Conversation{}, Problems: []Problem{}}
 }
 
 // statusOf translates a Snapshot.
@@ -70,8 +132,9 @@ func statusOf(s app.Snapshot) Status {
 			Reason:  s.Backend.Reason,
 			Account: s.Backend.Account,
 		},
-		Account:  accountOf(s.Account),
-		Problems: []Problem{},
+		Account:       accountOf(s.Account),
+		Conversations: conversationsOf(s.Conversations),
+		Problems:      []Problem{},
 	}
 	if p := s.Backend.Problem; p != nil {
 		status.Backend.Problem = p.Message

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"cursortray/proxy/chat"
+	"cursortray/proxy/turn"
 	"cursortray/proxy/wirejson"
 )
 
@@ -105,6 +106,7 @@ func (c *chunks) openCall() {
 func (c *chunks) finish(e chat.Finish) {
 	c.open("")
 	c.closeChoice(`"` + finishReason(e.Reason, c.calls) + `"`)
+	c.buf = turn.AppendContext(c.buf, e.Context)
 	if e.Usage != nil {
 		if c.includeUsage {
 			c.buf = append(c.buf, "}\n\n"...)

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"cursortray/proxy/chat"
+	"cursortray/proxy/turn"
 	"cursortray/proxy/wirejson"
 )
 
@@ -120,5 +121,5 @@ func appendCompletion(dst []byte, a identity, r *chat.Response) []byte {
 		dst = append(dst, `,"usage":`...)
 		dst = appendUsage(dst, u, r.Finish.Context)
 	}
-	return append(dst, '}')
+	return append(turn.AppendContext(dst, r.Finish.Context), '}')
 }

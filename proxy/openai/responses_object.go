@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"cursortray/proxy/chat"
+	"cursortray/proxy/turn"
 	"cursortray/proxy/wirejson"
 )
 
@@ -108,6 +109,9 @@ func (r *responseObject) append(dst []byte, e ending, items []byte) []byte {
 	if e.finish != nil && e.finish.Usage != nil {
 		dst = append(dst, `,"usage":`...)
 		dst = appendResponseUsage(dst, e.finish.Usage, e.finish.Context)
+	}
+	if e.finish != nil {
+		dst = turn.AppendContext(dst, e.finish.Context)
 	}
 	return append(dst, '}')
 }

@@ -15,10 +15,10 @@ const anything = "*"
 var mayImport = map[string][]string{
 	"app/cmd/cursortray": {anything},
 	// A problem in a Snapshot is a *chat.Error; its kind decides the heading.
-	"tray": {"app", "assets", "proxy/chat", "proxy/choice"},
+	"tray": {"app", "assets", "proxy/chat", "proxy/choice", "proxy/cursor"},
 	// The choice of the back-end is shown, and made, like everything else.
 	"app":           {"app/config", "app/autostart", "keychain", "proxy", "proxy/chat", "proxy/choice", "proxy/cursor"},
-	"app/control":   {"app", "app/config", "proxy/chat"},
+	"app/control":   {"app", "app/config", "proxy/chat", "proxy/cursor"},
 	"app/localkey":  {"keychain", "proxy/chat"},
 	"app/dashboard": {"app", "assets"},
 	"app/editors":   {},

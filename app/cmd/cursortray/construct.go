@@ -75,6 +75,7 @@ func newAgent(s *setup, a *account, logger *slog.Logger) *agentrpc.Backend {
 		SystemInFront: set.SystemInFront,
 		RejectNative:  !set.NativeTools,
 		LimitTokens:   set.LimitTokens,
+		RawUsage:      true, // what turns cost; the dialects make it fit the window
 		Notice:        func(text string) { logger.Info("Cursor announces something", "text", text) },
 		Logger:        logger,
 	})
@@ -148,7 +149,7 @@ func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) 
 	if err != nil {
 		return nil, err
 	}
-	cfg.Account, cfg.Prices = app.CursorAccount{Account: i.account.cursor}, i.account.prices
+	cfg.Account, cfg.Prices, cfg.Costs = app.CursorAccount{Account: i.account.cursor}, i.account.prices, i.account.prices
 	cfg.AccountChanged, cfg.ModelsChanged = i.account.changed, i.account.modelsChanged
 	i.app = app.New(cfg)
 	silenceBrowser()

@@ -8,7 +8,9 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"cursortray/app"
 	"cursortray/app/control"
+	"cursortray/proxy/chat"
 )
 
 const (
@@ -58,6 +60,12 @@ func (statusCmd) Help() string {
        "state": "none", "unread", "out", "pending", "in" or "expired",
        "email": text, "storage": "keychain", "file" or "memory",
        "warning": why the login will not last, "problem": text},
+     "conversations": [{
+       "n": counts them, "model": id, "turns": number, "last": time,
+       "cost_usd": dollars as text, by the table of prices,
+       "cost_is_more": bool, "context": {
+         "used_tokens": number, "max_tokens": number, "percent": number,
+         "stale": bool, "parts": [{"id", "label": text, "tokens": number}]}}],
      "problems": [{
        "area": "port", "key", "login", "plan" or "backend",
        "message": text}]}
@@ -151,6 +159,9 @@ func (p *process) printStatus(s control.Status) error {
 	if s.Account.State != "none" {
 		line("login", "%s", accountText(s.Account))
 	}
+	for _, c := range s.Conversations {
+		line("conversation", "%s", conversationText(c))
+	}
 	if s.Demo {
 		line("demo", "nothing is real")
 	}
@@ -158,6 +169,22 @@ func (p *process) printStatus(s control.Status) error {
 		line("problem", "%s: %s", problem.Area, problem.Message)
 	}
 	return out.Flush()
+}
+
+// conversationText tells the figures of a conversation.
+func conversationText(c control.Conversation) string {
+	text := fmt.Sprintf("%s, turns: %d", c.Model, c.Turns)
+	if c.Cost != "" {
+		text += ", $" + c.Cost
+		if c.AtLeast {
+			text += " or more"
+		}
+	}
+	if c.Context == nil {
+		return text + ", context: not reported"
+	}
+	context := chat.Context{Used: c.Context.Used, Max: c.Context.Max}
+	return text + ", " + app.ContextLine(&context, c.Context.Stale)
 }
 
 type startCmd struct{}
