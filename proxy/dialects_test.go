@@ -99,6 +99,7 @@ func TestAR2_DialectsSayTheSame(t *testing.T) {
 			p := serve(t, turn, nil)
 			for _, d := range dialects {
 				_, body := p.call("POST", d.path, `{"stream":true,`+d.request+`}`, nil)
+				streamed := body
 				events, err := sse.ReadAll(strings.NewReader(body))
 				if err != nil {
 					t.Fatal(err)
@@ -109,6 +110,10 @@ func TestAR2_DialectsSayTheSame(t *testing.T) {
 				}
 				_, body = p.call("POST", d.path, `{`+d.request+`}`, nil)
 				checkHeard(t, name, d.name, d.whole(t, []byte(body)))
+				const figures = `"cursor":{"context":{"used_tokens":41000,"stale":false}}`
+				if name == "window" != strings.Contains(body, figures) || strings.Contains(body, figures) != strings.Contains(streamed, figures) {
+					t.Errorf("%s: the figures of the window are not where they should be:\n%s\n%s", d.name, body, streamed)
+				}
 			}
 		})
 	}

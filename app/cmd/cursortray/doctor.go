@@ -82,6 +82,7 @@ func (p *process) examine(ctx context.Context, s *setup) report {
 		running.Go(func() { found[i] = check(ctx, s) })
 	}
 	running.Wait()
+	settleBackends(found, s.settings.Backend)
 	r := report{OK: true, Version: buildVersion()}
 	for _, list := range found {
 		for _, f := range list {
@@ -90,6 +91,30 @@ func (p *process) examine(ctx context.Context, s *setup) report {
 		}
 	}
 	return r
+}
+
+// settleBackends takes into account that one way to Cursor is enough, unless
+// the setting is for one of them.
+func settleBackends(found [][]finding, setting string) {
+	loggedIn := false
+	for _, list := range found {
+		for i := range list {
+			if f := &list[i]; f.Name == "account" {
+				loggedIn = f.State == good
+				if setting == "agent" && f.State == doubt {
+					f.State = bad
+				}
+			}
+		}
+	}
+	for _, list := range found {
+		for i := range list {
+			f := &list[i]
+			if setting == "auto" && loggedIn && f.State == bad && (f.Name == "cursor-agent" || f.Name == "login") {
+				f.State, f.Detail = good, "not needed while you are logged in to Cursor here; "+f.Detail
+			}
+		}
+	}
 }
 
 func (p *process) printReport(r report) error {
