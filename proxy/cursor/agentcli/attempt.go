@@ -36,7 +36,6 @@ type attempt struct {
 // Without failure and error the turn is over.
 func (a *attempt) do(ctx context.Context, p program) (*failure, *chat.Error) {
 	a.parser = newParser(a.b.hide)
-	a.parser.noise = a.noise
 	if err := a.start(ctx, p); err != nil {
 		return a.startFailure(p.command, err)
 	}
@@ -203,16 +202,10 @@ func (a *attempt) leave() {
 	if n := a.turn.notHandedOver(); n > 0 {
 		a.b.log.Debug("calls in the model's text could not be handed over", "calls", n)
 	}
+	if n := a.parser.noise; n.lines > 0 {
+		a.b.log.Debug("the Cursor CLI printed lines that are no events", "lines", n.lines, "first_sizes", n.sizes)
+	}
 	if names := a.parser.unknownTypes(); len(names) > 0 {
 		a.b.log.Debug("the Cursor CLI sent events that are not known", "types", names)
 	}
-}
-
-// noise logs a line that is no JSON. A broken event may hold words of the
-// answer, so of such a line only the beginning is shown.
-func (a *attempt) noise(prefix string) {
-	if prefix != "" && prefix[0] == '{' {
-		prefix = prefix[:min(len(prefix), 16)]
-	}
-	a.b.log.Debug("the Cursor CLI printed a line that is no event", "start", a.b.hide.apply(prefix))
 }

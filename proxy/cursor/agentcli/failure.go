@@ -142,11 +142,16 @@ const maxNamed = 100 // of a name from outside in a message
 
 // endFailure classifies a run whose process ended without a result.
 func (p *parser) endFailure(x exit) *failure {
-	sources := append(p.sources(""), plainLines(x.stderr), string(p.diverted))
+	sources := append(p.sources(""), plainLines(x.stderr))
 	if x.startErr != nil {
 		sources = append([]string{x.startErr.Error()}, sources...)
 	}
 	class, text := classify(sources)
+	if class == "" {
+		// A process that failed before its first event may have said why on stdout;
+		// later, plain text there could be a part of the answer.
+		class, text = p.classifyOutput(text, x.code > 0 && p.session == "" && !p.spoke)
+	}
 	if class == "" {
 		class = p.endClass(x)
 	}
@@ -156,11 +161,34 @@ func (p *parser) endFailure(x exit) *failure {
 // resultFailure classifies a result that reports an error. What the process
 // prints later does not matter any more.
 func (p *parser) resultFailure(reason string) *failure {
-	class, text := classify(append(p.sources(reason), string(p.diverted)))
+	if p.tracker.text.begins(reason) { // the result repeats the answer
+		reason = ""
+	}
+	class, text := classify(p.sources(reason))
+	if class == "" {
+		class, text = p.classifyOutput(text, false)
+	}
 	if class == "" {
 		class = classUpstream
 	}
 	return p.newFailure(class, text)
+}
+
+// classifyOutput looks at the plain text on stdout, where some refusals come. Its
+// words replace those from better sources only if they tell a class, or if there
+// are none and own says that they cannot be the model's.
+func (p *parser) classifyOutput(better string, own bool) (class, text string) {
+	class, text = classify([]string{string(p.diverted)})
+	switch {
+	case class != "" && p.spoke:
+		return class, better
+	case class != "":
+		line, _, _ := strings.Cut(text, "\n")
+		return class, line
+	case better == "" && own:
+		return "", text
+	}
+	return "", better
 }
 
 // sources lists the reasons that came in events, the nearest one first.
@@ -208,9 +236,9 @@ func (p *parser) newFailure(class, text string) *failure {
 	return f
 }
 
-// plainLines is stderr without terminal codes and without lines that are JSON
-// objects: a build has been seen to repeat its events there, and answer text
-// must not be searched for reasons. A broken object is one that was cut.
+// plainLines is stderr without terminal codes and without events: a build has
+// been seen to repeat them there, and answer text must not be searched for
+// reasons, nor be one.
 func plainLines(stderr []byte) string {
 	var plain []string
 	for line := range bytes.Lines(stderr) {
@@ -222,6 +250,16 @@ func plainLines(stderr []byte) string {
 	return strings.Join(plain, "\n")
 }
 
+// isEvent says whether a line is an event or has a piece of one, whatever was
+// printed in front of it.
 func isEvent(line []byte) bool {
-	return line[0] == '{' && (json.Valid(line) || bytes.HasPrefix(line, []byte(`{"type":`)))
+	if line[0] == '{' && json.Valid(line) {
+		return true
+	}
+	for _, mark := range []string{`"type":"`, `"text":`, `"content":[`, `"message":{`, `"result":"`, `"thinking":"`, `"session_id":`} {
+		if bytes.Contains(line, []byte(mark)) {
+			return true
+		}
+	}
+	return false
 }

@@ -4,13 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	"cursortray/proxy/chat"
+	"cursortray/proxy/cursor/cursorsim/agentsim"
 )
 
 // ended is the failure of a process that printed something and ended.
@@ -116,6 +120,14 @@ func TestFailureSources(t *testing.T) {
 		{"nor is cut JSON", "", `{"type":"assistant","text":"usage limi` + "\n", classUnknown, ""},
 		{"nor a broken event on stdout", `{"type":"assistant","text":"rate limit`, "", classUnknown, ""},
 		{"nor the answer", `{"type":"thinking","text":"rate limit","timestamp_ms":1}`, "", classUnknown, ""},
+		{"nor an event behind other words", "", `[12:00] {"type":"assistant","text":"usage limit"}`, classUnknown, ""},
+		{"nor the piece of an event", "", `nt":[{"type":"text","text":"usage limit"}]}}`, classUnknown, ""},
+		{"nor such a piece on stdout", `x{"type":"assistant","message":{"content":[{"type":"text","text":"rate limit`, "", classUnknown, ""},
+		{"plain text behind an event may be the answer", `{"type":"system","session_id":"s"}` + "\nsome words of it", "", classUnknown, ""},
+		{"plain text in front of it may not", "T: this model is not for you", "", classUnknown, "T: this model is not for you"},
+		{"a known phrase on stdout is shown without its surroundings", "Error: rate limit\nsome words of it", "", classRateLimit, "Error: rate limit"},
+		{"a result that repeats the answer is no reason", delta("The rate limit is a law.") + "\n" + `{"type":"result","is_error":true,"result":"The rate limit is a law. So"}`, "", classUpstream, ""},
+		{"a result that says something else is one", delta("The law.") + "\n" + `{"type":"result","is_error":true,"result":"rate limit"}`, "", classRateLimit, "rate limit"},
 		{"colours", "", "\x1b[31mError: \x1b[1musage\x1b[0m limit\x1b[0m\n", classQuota, "Error: usage limit"},
 		{"from the line of the phrase on", "", "warning: old\nusage limit reached\nresets soon\n", classQuota, "usage limit reached resets soon"},
 	} {
@@ -129,6 +141,53 @@ func TestFailureSources(t *testing.T) {
 		if got == nil || got.class != c.class || got.reason != c.reason {
 			t.Errorf("%s: got %+v, want %s %q", c.name, got, c.class, c.reason)
 		}
+	}
+}
+
+// TestSE1_NothingOfTheAnswerInLogsAndErrors prints the answer in every place where
+// the CLI has been seen to, and some more.
+func TestSE1_NothingOfTheAnswerInLogsAndErrors(t *testing.T) {
+	const words = "PURPLE-ELEPHANT"
+	event := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` + words + `"}]},"session_id":"s"`
+	lines := []string{
+		`{"type":"system","subtype":"init","session_id":"s","model":"Auto"}`,
+		words, "Answer: " + words, event[:len(event)-20], "stdout= " + event, "[debug] " + event + ",\"timestamp_ms\":1}", event + `,"timestamp_ms":1}`, words, words,
+	}
+	for _, tt := range []struct {
+		name, stderr, last string
+		code               int
+	}{
+		{"no result", "", "", 1},
+		{"no result, no error", "", "", 0},
+		{"events on stderr", event + "}\n[1] " + event + "}\n" + event[10:], "", 1},
+		{"a failed result", "", `{"type":"result","subtype":"error","is_error":true,"result":"` + words + `"}`, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "x.ndjson")
+			text := strings.Join(append(lines, tt.last), "\n")
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			end := fmt.Sprintf(`{"process":{"exit_code":%d,"stderr":%s}}`, tt.code, quoteJSON(tt.stderr))
+			if err := os.WriteFile(strings.Replace(file, ".ndjson", ".expected.json", 1), []byte(end), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var log lockedBuffer
+			r := newRig(t, agentsim.Script{Mode: agentsim.Replay, Fixture: file}, func(c *Config) {
+				c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+			})
+			tr := listen(t.Context(), r, hello(), nil)
+			r.Close()
+			if tr.err == nil || !strings.Contains(tr.text(), words) {
+				t.Fatalf("text %q, error %v", tr.text(), tr.err)
+			}
+			if strings.Contains(log.String(), words) || strings.Contains(tr.err.Error(), words) {
+				t.Errorf("error %v, log:\n%s", tr.err, log.String())
+			}
+			if n := strings.Count(log.String(), "no events"); n != 1 {
+				t.Errorf("%d entries about noise:\n%s", n, log.String())
+			}
+		})
 	}
 }
 

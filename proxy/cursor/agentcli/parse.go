@@ -13,9 +13,7 @@ import (
 // parser turns the lines of one run into canonical events. It does no I/O and
 // belongs to one goroutine.
 type parser struct {
-	// noise, if set, is told about each line that is no JSON: its first 100
-	// bytes at most, for a debug log.
-	noise func(prefix string)
+	noise noise
 
 	hide     redaction
 	shapes   hotShapes
@@ -227,7 +225,6 @@ func (p *parser) result(f fields, emit func(event) bool) bool {
 
 const (
 	maxDiverted   = 4 << 10
-	maxNoise      = 100
 	maxUnknown    = 16
 	maxTypeLength = 64
 )
@@ -236,15 +233,27 @@ const (
 // come that way. The pieces of broken events are not kept: they may hold
 // answer text, which must not be searched for reasons.
 func (p *parser) divert(line []byte) {
-	if p.noise != nil {
-		p.noise(string(bytes.ToValidUTF8(line[:min(len(line), maxNoise)], nil)))
-	}
-	if line[0] == '{' {
+	p.noise.add(len(line))
+	if line[0] == '{' || isEvent(line) {
 		return
 	}
 	p.diverted = append(append(p.diverted, line...), '\n')
 	if n := len(p.diverted) - maxDiverted; n > 0 {
 		p.diverted = append([]byte(nil), p.diverted[n:]...)
+	}
+}
+
+// noise counts the lines that are no JSON. Nothing else is said about them
+// anywhere: they can hold words of the answer.
+type noise struct {
+	lines int
+	sizes []int // of the first ones, in bytes
+}
+
+func (n *noise) add(size int) {
+	n.lines++
+	if len(n.sizes) < 3 {
+		n.sizes = append(n.sizes, size)
 	}
 }
 

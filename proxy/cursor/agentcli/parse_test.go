@@ -130,9 +130,7 @@ func TestST7_CharactersSurviveAnySplit(t *testing.T) {
 }
 
 func TestST8_OnlyAssistantTextIsContent(t *testing.T) {
-	var noise []string
 	p := newParser(redaction{})
-	p.noise = func(prefix string) { noise = append(noise, prefix) }
 	var events []event
 	for _, line := range []string{
 		`{"type":"system","subtype":"init","cwd":"/x"}`, `{"type":"user","message":{"content":[{"type":"text","text":"prompt"}]}}`,
@@ -144,8 +142,8 @@ func TestST8_OnlyAssistantTextIsContent(t *testing.T) {
 	if diff := cmp.Diff(want, canonical(events)); diff != "" {
 		t.Error(diff)
 	}
-	if len(noise) != 2 || noise[0] != `{"type":` || len(noise[1]) != maxNoise {
-		t.Errorf("the log is told %q", noise)
+	if p.noise.lines != 2 || len(p.noise.sizes) != 2 || p.noise.sizes[0] != len(`{"type":`) {
+		t.Errorf("the log is told %+v", p.noise)
 	}
 }
 

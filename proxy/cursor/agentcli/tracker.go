@@ -63,6 +63,15 @@ func (s *segment) recap(v []byte) (rest []byte, ok bool) {
 	return v[run:], true
 }
 
+// begins reports whether v begins as the whole run does, but for space.
+func (s *segment) begins(v string) bool {
+	const enough = 40
+	head := strings.TrimSpace(s.all.slice(0, min(s.all.size, 4*enough)))
+	v = strings.TrimSpace(v)
+	n := min(len(head), len(v), enough)
+	return n > 0 && head[:n] == v[:n]
+}
+
 // byteLog is an append-only run of bytes in pieces, so that a long answer is
 // never copied in order to grow.
 type byteLog struct {
