@@ -43,10 +43,9 @@ type Account struct {
 	models *ModelCache
 	plan   planCache
 
-	mu      sync.Mutex // guards the rest
-	epoch   int        // counts logins and logouts, so that answers that come late are dropped
-	email   string     // "" is not known
-	unsaved *chat.Error
+	mu    sync.Mutex // guards the rest
+	epoch int        // counts logins and logouts, so that answers that come late are dropped
+	email string     // "" is not known
 }
 
 // AccountState is what is known about the account without a call to Cursor. It
@@ -56,7 +55,8 @@ type AccountState struct {
 	Email    string // "" is not known
 	Plan     string // its name; "" is not known
 	Storage  string // where the login lies or would lie
-	// Problem says why nobody is logged in, or that the login will be gone
+	// Problem says why nobody is logged in, or that a login that has ended is
+	// still stored (CodeNotDeleted), or that the login will be gone
 	// when the program ends (CodeNotSaved). That nobody has logged in yet
 	// (CodeLoginRequired) is a problem, too.
 	Problem *chat.Error
@@ -141,13 +141,7 @@ func (a *Account) LoginWithKey(ctx context.Context, key string) error {
 }
 
 func (a *Account) signIn(ctx context.Context, c Credentials) error {
-	err := a.tokens.SignIn(ctx, c)
-	if e := notSaved(err); e != nil {
-		a.mu.Lock()
-		a.unsaved = e
-		a.mu.Unlock()
-	}
-	return err
+	return a.tokens.SignIn(ctx, c)
 }
 
 // Logout removes the login and all that is kept of the account. An error with
@@ -184,7 +178,7 @@ func (a *Account) State(ctx context.Context) AccountState {
 	if err != nil {
 		return AccountState{Storage: a.cfg.Storage, Problem: chat.AsError(err)}
 	}
-	return AccountState{SignedIn: true, Email: a.email, Plan: a.plan.current().Name, Storage: a.cfg.Storage, Problem: a.unsaved}
+	return AccountState{SignedIn: true, Email: a.email, Plan: a.plan.current().Name, Storage: a.cfg.Storage, Problem: a.tokens.unpaid()}
 }
 
 // Catalog returns the account's models. It waits for Cursor only if there is no
@@ -266,7 +260,7 @@ func (a *Account) forget() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.epoch++
-	a.email, a.unsaved = "", nil
+	a.email = ""
 }
 
 // mailAddress returns s if it can be shown as an address, else "".

@@ -40,7 +40,11 @@ type Config struct {
 	// Changed is called after the account was signed in, or signed out by the
 	// user or by Cursor. It must not block. May be nil.
 	Changed func(signedIn bool)
-	Logger  *slog.Logger // nil discards
+	// Stored is called when a login in use could not be saved, and when the
+	// store has done what it could not do before. It must not block. May be
+	// nil.
+	Stored func()
+	Logger *slog.Logger // nil discards
 
 	identity *Identity // set by NewAccount
 }

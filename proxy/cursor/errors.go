@@ -14,12 +14,13 @@ import (
 
 // Codes of the errors of this package. They tell apart what a user has to do.
 const (
-	CodeLoginRequired = "login_required"   // nobody is logged in
-	CodeLoginEnded    = "login_ended"      // Cursor no longer accepts the login
-	CodeLoginDenied   = "login_denied"     // refused in the browser or by Cursor
-	CodeLoginExpired  = "login_expired"    // not confirmed in time
-	CodeUnreadable    = "login_unreadable" // the store of secrets does not give it out
-	CodeNotSaved      = "login_not_saved"  // good until the program ends
+	CodeLoginRequired = "login_required"    // nobody is logged in
+	CodeLoginEnded    = "login_ended"       // Cursor no longer accepts the login
+	CodeLoginDenied   = "login_denied"      // refused in the browser or by Cursor
+	CodeLoginExpired  = "login_expired"     // not confirmed in time
+	CodeUnreadable    = "login_unreadable"  // the store of secrets does not give it out
+	CodeNotSaved      = "login_not_saved"   // good until the program ends
+	CodeNotDeleted    = "login_not_deleted" // logged out, but the login is still stored
 	CodeOffline       = "cursor_unreachable"
 	CodeClock         = "clock_wrong"
 	CodeCertificate   = "certificate_untrusted"

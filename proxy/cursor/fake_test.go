@@ -196,6 +196,7 @@ type memStore struct {
 	mu             sync.Mutex
 	values         map[string][]byte
 	getErr, setErr error
+	delErr         error // and the value stays
 	gets, sets     int
 }
 
@@ -234,6 +235,9 @@ func (m *memStore) Set(_ context.Context, name string, value []byte) error {
 func (m *memStore) Delete(_ context.Context, name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.delErr != nil {
+		return m.delErr
+	}
 	delete(m.values, name)
 	return m.setErr
 }

@@ -23,6 +23,12 @@ func (s *TokenSource) run(ctx context.Context, w *work) (string, *chat.Error) {
 	case <-ctx.Done():
 		return "", chat.AsError(ctx.Err())
 	}
+	if w.settle || s.mustDelete() {
+		w.ended = s.settle(ctx)
+		if w.settle || w.ended || s.mustDelete() {
+			return "", nil
+		}
+	}
 	current, err := s.current(ctx, false)
 	if err != nil {
 		return "", err
@@ -114,7 +120,7 @@ func (s *TokenSource) current(ctx context.Context, look bool) (Credentials, *cha
 	case err.Code == CodeLoginRequired && problem != nil && problem.Code == CodeLoginEnded:
 		err = problem // tells more
 	}
-	s.note(func() { s.creds, s.problem, s.seen = nil, err, Credentials{} })
+	s.note(func() { s.creds, s.problem, s.unsaved, s.seen = nil, err, nil, Credentials{} })
 	return Credentials{}, err
 }
 
@@ -144,12 +150,17 @@ func notLoggedIn() *chat.Error {
 // save keeps the renewed login before anyone uses it.
 func (s *TokenSource) save(ctx context.Context, next Credentials) {
 	seen := next
+	var unsaved *chat.Error
 	if err := s.cfg.Store.Set(ctx, loginName, next.encode()); err != nil {
 		s.cfg.logger().Warn("the renewed Cursor login could not be saved; it is good until the program ends", "error", err)
 		s.note(func() { seen = s.seen })
+		unsaved = renewalNotSaved(err)
 	}
 	s.adopt(next, seen)
 	s.note(func() {
+		if s.unsaved = unsaved; unsaved != nil {
+			s.asked = time.Now()
+		}
 		s.renewed, s.failed, s.tried = time.Now(), time.Time{}, next.access
 	})
 }
@@ -167,7 +178,15 @@ func (s *TokenSource) makeDo(c Credentials, n need, err *chat.Error) (string, *c
 
 // end logs out after Cursor refused c for good.
 func (s *TokenSource) end(ctx context.Context, c Credentials, cause error) *chat.Error {
+	var gone *Credentials
 	if err := s.cfg.Store.Delete(ctx, loginName); err != nil {
+		left := c
+		s.note(func() {
+			if s.unsaved != nil { // what is stored is older
+				left = s.seen
+			}
+		})
+		gone = &left
 		s.cfg.logger().Warn("the ended Cursor login could not be deleted", "error", err)
 	}
 	message := "Cursor has ended the login; log in again from the tray or with \"cursortray login\""
@@ -175,13 +194,27 @@ func (s *TokenSource) end(ctx context.Context, c Credentials, cause error) *chat
 		message = "Cursor no longer accepts the API key; log in again from the tray or with \"cursortray login\""
 	}
 	ended := &chat.Error{Kind: chat.LoginRequired, Code: CodeLoginEnded, Message: message, Err: cause}
-	s.note(func() { s.creds, s.problem, s.seen, s.asked = nil, ended, Credentials{}, time.Now() })
+	s.forget(ended, gone)
 	return ended
+}
+
+// forget ends the login in use for a reason; gone is what is still to be
+// deleted of it, nil for nothing.
+func (s *TokenSource) forget(why *chat.Error, gone *Credentials) {
+	s.note(func() {
+		s.creds, s.problem, s.unsaved, s.gone, s.seen, s.asked = nil, why, nil, gone, Credentials{}, time.Now()
+	})
+}
+
+func (s *TokenSource) mustDelete() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.gone != nil
 }
 
 // adopt makes c the login in use; seen is what the store holds.
 func (s *TokenSource) adopt(c, seen Credentials) {
-	s.note(func() { s.creds, s.problem, s.seen = &c, nil, seen })
+	s.note(func() { s.creds, s.problem, s.unsaved, s.gone, s.seen = &c, nil, nil, nil, seen })
 }
 
 func (s *TokenSource) readyFor(n need) (string, bool) {

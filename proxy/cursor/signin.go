@@ -18,22 +18,35 @@ func (s *TokenSource) SignIn(ctx context.Context, c Credentials) error {
 			return nil
 		}
 		seen, _ := s.read(ctx) // a former login that is still there is not newer
-		s.adopt(c, seen)
-		return &chat.Error{Kind: chat.Unavailable, Code: CodeNotSaved, Err: err,
+		failed := &chat.Error{Kind: chat.Unavailable, Code: CodeNotSaved, Err: err,
 			Message: "the login lasts until cursortray ends, because it cannot be saved: " + err.Error()}
+		s.adopt(c, seen)
+		s.note(func() { s.unsaved, s.asked = failed, time.Now() })
+		return failed
 	})
 }
 
 // SignOut deletes the login here and in the store; Cursor knows no call that
-// revokes one. If the store fails, the login is gone for this program only and
-// the error has the code CodeNotSaved.
+// revokes one. If the store fails, the login is gone for this program, which goes
+// on trying to delete it, and the error has the code CodeNotSaved.
 func (s *TokenSource) SignOut(ctx context.Context) error {
 	return s.replace(ctx, false, func(ctx context.Context) error {
+		var gone Credentials // what is not to come back
+		s.note(func() {
+			gone = s.seen
+			if s.gone != nil {
+				gone = *s.gone
+			}
+		})
 		err := s.cfg.Store.Delete(ctx, loginName)
-		s.note(func() { s.creds, s.problem, s.seen, s.asked = nil, notLoggedIn(), Credentials{}, time.Now() })
 		if err == nil {
+			s.forget(notLoggedIn(), nil)
 			return nil
 		}
+		if gone.same(Credentials{}) {
+			gone, _ = s.read(ctx)
+		}
+		s.forget(notDeleted(err), &gone)
 		return &chat.Error{Kind: chat.Unavailable, Code: CodeNotSaved, Err: err,
 			Message: "the saved login cannot be deleted: " + err.Error()}
 	})

@@ -48,6 +48,9 @@ type TokenSource struct {
 	creds   *Credentials // nil if there are none, or if they were not read yet
 	problem *chat.Error  // why creds is nil; nil if they were not read yet
 	asked   time.Time    // when the store was asked last
+	unsaved *chat.Error  // why creds are not in the store, nil if they are
+	gone    *Credentials // a login that has ended and is still to be deleted, zero if not known which
+	payNow  bool         // the next call asks the store for what it owes
 	seen    Credentials  // what the store holds, as far as known
 	failed  time.Time    // last renewal that failed for a passing reason
 	renewed time.Time    // last renewal that worked
@@ -64,6 +67,8 @@ func NewTokenSource(cfg Config) *TokenSource {
 type need struct {
 	stale string // Cursor refused this token; "" is none
 	old   bool   // a token that is due will do
+
+	settle bool // no token, but what the store owes
 }
 
 // work is one goroutine's read or renewal.
@@ -96,13 +101,21 @@ func (s *TokenSource) SignedIn(ctx context.Context) error {
 // Reload forgets what was read, so that the next call asks the Store again: a
 // user may have unlocked it, or logged in with another process.
 func (s *TokenSource) Reload() {
-	s.note(func() { s.creds, s.problem, s.seen = nil, nil, Credentials{} })
+	s.note(func() {
+		s.asked, s.payNow = time.Time{}, s.unsaved != nil
+		if !s.owes() {
+			s.creds, s.problem, s.seen = nil, nil, Credentials{}
+		}
+	})
 }
 
 // Close ends the running renewal, if there is one, and waits for its end.
 // Calls that come later fail.
 func (s *TokenSource) Close() error {
 	s.mu.Lock()
+	if !s.closed {
+		defer s.lastTry()
+	}
 	s.closed = true
 	if w := s.work; w != nil {
 		defer time.AfterFunc(closeGrace, w.stop).Stop()
@@ -119,7 +132,10 @@ func (s *TokenSource) token(ctx context.Context, n need) (string, error) {
 			s.mu.Unlock()
 			return "", &chat.Error{Kind: chat.ShuttingDown, Message: "cursortray is ending"}
 		}
-		if token, ok := s.ready(n); ok {
+		if token, ok := s.ready(n); ok && !s.payNow {
+			if s.unsaved != nil && s.work == nil && time.Since(s.asked) >= askAgain {
+				s.start(ctx, need{settle: true}) // nobody waits for it
+			}
 			s.mu.Unlock()
 			return token, nil
 		}
@@ -129,7 +145,11 @@ func (s *TokenSource) token(ctx context.Context, n need) (string, error) {
 		}
 		w := s.work
 		if w == nil {
-			w = s.start(ctx, n)
+			if s.payNow {
+				w = s.start(ctx, need{settle: true})
+			} else {
+				w = s.start(ctx, n)
+			}
 		}
 		s.mu.Unlock()
 		select {
@@ -140,7 +160,7 @@ func (s *TokenSource) token(ctx context.Context, n need) (string, error) {
 		if w.err != nil {
 			return "", w.err
 		}
-		if w.need == n {
+		if w.need == n && w.token != "" {
 			return w.token, nil
 		}
 	}
@@ -176,13 +196,18 @@ func (s *TokenSource) start(ctx context.Context, n need) *work {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), workLimit)
 	w := &work{need: n, stop: stop, done: make(chan struct{})}
 	s.work = w
+	owed := s.owes()
 	s.finished.Go(func() {
 		defer stop()
 		w.token, w.err = s.run(ctx, w)
-		s.note(func() { s.work = nil })
+		paid := false
+		s.note(func() { s.work, paid = nil, s.owes() != owed })
 		close(w.done)
-		if w.ended && s.cfg.Changed != nil {
+		switch {
+		case w.ended && s.cfg.Changed != nil:
 			s.cfg.Changed(false)
+		case paid && !w.ended && s.cfg.Stored != nil:
+			s.cfg.Stored()
 		}
 	})
 	return w
