@@ -24,13 +24,19 @@ type folders struct {
 	mu     sync.Mutex
 	roots  map[string]string // by parent; a parent that was not used has none
 	spare  []*workspace
-	away   bool // the last folder did not come from the first parent
+	lack   int          // folders to be made
+	used   []*workspace // to be removed
+	away   bool         // the last folder did not come from the first parent
 	closed bool
+	busy   sync.WaitGroup // folders that are being made or removed, which close waits for
 }
 
 const (
 	rootPrefix = "cursortray-cli-"
 	staleAge   = 24 * time.Hour // what a killed program left behind
+	// tidyDelay is between the end of a run and the removal of its folder:
+	// clients send the next request at once, and it goes first.
+	tidyDelay = 2 * time.Millisecond
 )
 
 // newFolders returns folders in parent, "" for the system's folder for temporary
@@ -62,8 +68,42 @@ func (f *folders) private() (*workspace, error) {
 	}
 }
 
-// restock makes a folder for a later run, when nobody waits for it: it would be
-// a tenth of the time to the first word.
+// giveBack takes the folder of a run that is over. It is removed, and another made
+// for a later run, when probably nobody waits for it: that would be a tenth of
+// the time to the first word.
+func (f *folders) giveBack(w *workspace) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return // close removes it, or has
+	}
+	if !w.kept.Load() { // else it belongs to a chat, and perhaps to the next run already
+		f.used = append(f.used, w)
+	}
+	if f.lack++; f.lack == 1 {
+		f.busy.Add(1)
+		time.AfterFunc(tidyDelay, func() {
+			defer f.busy.Done()
+			f.tidy()
+		})
+	}
+}
+
+// tidy removes what was given back and puts as many new folders in stock.
+func (f *folders) tidy() {
+	f.mu.Lock()
+	used, lack := f.used, f.lack
+	f.used, f.lack = nil, 0
+	f.mu.Unlock()
+	for _, w := range used {
+		w.remove()
+	}
+	for range lack {
+		f.restock()
+	}
+}
+
+// restock makes a folder for a later run.
 func (f *folders) restock() {
 	f.mu.Lock()
 	full := len(f.spare) >= f.stock
@@ -77,14 +117,14 @@ func (f *folders) restock() {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.closed {
-		w.remove()
-		return
-	}
 	f.spare = append(f.spare, w)
 }
 
 func (f *folders) make() (*workspace, error) {
+	if !f.begin() {
+		return nil, errClosed
+	}
+	defer f.busy.Done()
 	var w *workspace
 	parent, failed, err := f.inParent(func(root string) (err error) {
 		w, err = newPrivate(root)
@@ -94,6 +134,16 @@ func (f *folders) make() (*workspace, error) {
 		f.tell(parent, failed)
 	}
 	return w, err
+}
+
+// begin keeps close waiting, unless it is too late.
+func (f *folders) begin() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.closed {
+		f.busy.Add(1)
+	}
+	return !f.closed
 }
 
 // shared returns a folder for a process that needs none of its own.
@@ -183,8 +233,9 @@ func sweep(parent string) {
 // close removes everything that is left. No folder is made after it.
 func (f *folders) close() error {
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.closed = true
+	f.mu.Unlock()
+	f.busy.Wait()
 	var errs []error
 	for _, root := range f.roots {
 		errs = append(errs, os.RemoveAll(root))

@@ -86,10 +86,7 @@ func (j *job) freshPlan() (plan, *chat.Error) {
 		return plan{}, err
 	}
 	if place.own {
-		j.lease.onEnd(func() {
-			place.remove()
-			j.b.folders.restock()
-		})
+		j.lease.onEnd(func() { j.b.folders.giveBack(place) })
 	}
 	prompt, err := buildPrompt(j.req, place.saveImage())
 	if err != nil {
