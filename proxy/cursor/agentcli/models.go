@@ -22,7 +22,8 @@ var (
 	modelLine = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._:/\[\]=,-]*)\s+-\s+(.+?)((?:\s+\((?:current|default)[^)]*\))*)$`)
 	})
-	modelName = sync.OnceValue(func() *regexp.Regexp {
+	noneOffered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)no (usable |available )?models`) })
+	modelName   = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/\[\]=,-]{0,199}$`)
 	})
 )
@@ -142,7 +143,20 @@ func (b *Backend) noModels(ctx context.Context, out output) *chat.Error {
 	} else if !l.loggedIn {
 		return b.fail(classAuth, "")
 	}
-	return chat.Errorf(chat.Unavailable, "the Cursor CLI lists no models for this account")
+	switch {
+	case out.exit.code != 0:
+		return failed.chatError("")
+	case noneOffered().MatchString(out.stdout):
+		return &chat.Error{
+			Kind: chat.Unavailable, Code: "cursor_no_models",
+			Message: "Cursor offers this account no models. Look at its plan on cursor.com/dashboard, or log in to another account with `cursor-agent login`.",
+		}
+	}
+	return &chat.Error{
+		Kind: chat.Unavailable, Code: info(classOutdated).code,
+		Message: "The list that `cursor-agent models` printed cannot be read. Update Cursor's CLI with `cursor-agent update`, and cursortray too. " +
+			"Requests work all the same: name a model that you know, or auto.",
+	}
 }
 
 // learnModels takes a refusal of a model as a second source of the list.

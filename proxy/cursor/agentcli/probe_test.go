@@ -208,6 +208,32 @@ func TestModelsAreCachedAndRefreshedBehind(t *testing.T) {
 	eventually(t, 10*time.Second, "the list was fetched again", func() bool { return r.models.Load() != &old })
 }
 
+// TestNoListOfModels: the error says what is the matter and what to do; requests
+// work all the same.
+func TestNoListOfModels(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		script agentsim.Script
+		code   string
+		want   string
+	}{
+		{"another form", agentsim.Script{ModelsText: "{\"models\":[]}\n"}, "cursor_cli_incompatible", "cursor-agent update"},
+		{"only a heading", agentsim.Script{ModelsText: "Available models\n\n"}, "cursor_cli_incompatible", "cursor-agent update"},
+		{"nothing", agentsim.Script{ModelsText: "\n"}, "cursor_cli_incompatible", "cursor-agent update"},
+		{"an account without any", agentsim.Script{ModelsText: "\x1b[2KNo models available for this account.\n"}, "cursor_no_models", "plan"},
+		{"a failure without words", agentsim.Script{ModelsExit: 3}, "cursor_unknown", "terminal"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRig(t, tt.script)
+			_, err := r.Models(t.Context())
+			if got := chat.AsError(err); got == nil || got.Code != tt.code || !strings.Contains(got.Message, tt.want) {
+				t.Errorf("error %v", err)
+			}
+			r.answer(t, hello())
+		})
+	}
+}
+
 // TestEM3_UnknownModelIsNamed: an error that names the model and usable ones, and
 // a second source of the list.
 func TestEM3_UnknownModelIsNamed(t *testing.T) {

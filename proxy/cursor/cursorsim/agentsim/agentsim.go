@@ -60,6 +60,8 @@ type Script struct {
 
 	Version     string        `json:"version,omitempty"`      // answer to --version
 	Models      []string      `json:"models,omitempty"`       // ids that the account may use; empty is a small list
+	ModelsText  string        `json:"models_text,omitempty"`  // what models prints instead
+	ModelsExit  int           `json:"models_exit,omitempty"`  // its exit code
 	LoggedOut   bool          `json:"logged_out,omitempty"`   // no stored login
 	FileLogin   bool          `json:"file_login,omitempty"`   // the login lies in the config folder: a moved CURSOR_CONFIG_DIR hides it
 	Home        string        `json:"home,omitempty"`         // the home that holds the login; "" skips that check

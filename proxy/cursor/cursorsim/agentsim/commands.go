@@ -65,6 +65,10 @@ func (p *program) models() int {
 		fmt.Fprintln(p.stdout, "No models available for this account.")
 		return 0
 	}
+	if p.script.ModelsText != "" || p.script.ModelsExit != 0 {
+		fmt.Fprint(p.stdout, p.script.ModelsText)
+		return p.script.ModelsExit
+	}
 	fmt.Fprint(p.stdout, "Available models\r\n\r\n")
 	for i, id := range p.ids() {
 		mark := ""
