@@ -88,6 +88,9 @@ type AccountStatus struct {
 	Storage string // where the login lies or would lie: keychain, file or memory
 	// Warning says, with LoggedIn, why the login will not last; "" if it does.
 	Warning string
+	// Deleting says, with LoggedOut or LoginEnded, that the ended login is still
+	// stored; Problem says why. To log out again may help.
+	Deleting bool
 	// Problem says, with LoggedOut, why the store of secrets could not tell
 	// about a login, and with LoginEnded what Cursor has against it.
 	Problem *chat.Error

@@ -57,6 +57,9 @@ type Config struct {
 	// element after somebody was logged in or out.
 	Account        Account
 	AccountChanged <-chan struct{}
+	// LoginStored has an element after the store of secrets could not keep or
+	// delete a login, or can again.
+	LoginStored <-chan struct{}
 	// ModelsChanged has an element after a new list of models has come.
 	ModelsChanged <-chan struct{}
 	Prices        cursor.PriceTable // nil: there is none
@@ -159,6 +162,8 @@ func (a *App) turn(ctx context.Context, m *machine) {
 			m.snap.Notice.Text = ""
 		case <-a.cfg.AccountChanged:
 			m.accountChanged()
+		case <-a.cfg.LoginStored:
+			m.readAccount()
 		case <-a.cfg.ModelsChanged:
 			m.loadModels(false)
 		case <-m.ages.C:

@@ -117,6 +117,7 @@ func (m *machine) showAccount() {
 		state = LoginPending
 	}
 	shown.State, shown.Email, shown.Storage, shown.Warning = state, known.Email, known.Storage, warning
+	shown.Deleting = problem != nil && problem.Code == cursor.CodeNotDeleted
 	shown.Problem = kept(shown.Problem, problem)
 }
 
@@ -273,12 +274,16 @@ func (m *machine) signOut() {
 
 func (m *machine) loggedOut(err error, state cursor.AccountState) {
 	m.snap.Account.Login.Failure = nil
-	if err == nil {
+	switch e := chat.AsError(err); {
+	case e == nil:
 		m.app.cfg.Logger.Info("logged out of Cursor")
 		m.notify("Logged out of Cursor")
-	} else {
+	case e.Code == cursor.CodeNotSaved:
+		m.app.cfg.Logger.Warn("logged out of Cursor, but something is still stored", "error", err)
+		m.notify("Logged out until cursortray ends: " + e.Message)
+	default:
 		m.app.cfg.Logger.Warn("could not log out", "error", err)
-		m.notify("Not logged out: " + chat.AsError(err).Message)
+		m.notify("Not logged out: " + e.Message)
 	}
 	m.accountRead(state)
 }

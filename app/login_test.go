@@ -200,3 +200,36 @@ func TestQuitEndsALogin(t *testing.T) {
 		t.Errorf("%+v", s.Account)
 	}
 }
+
+// A store that cannot keep or delete a login is told when that shows, and no
+// longer when it can again.
+func TestKC2_StoreThatFailsLater(t *testing.T) {
+	account := newFakeAccount()
+	stored := make(chan struct{}, 1)
+	r := newAccountRig(t, account, func(c *Config) { c.LoginStored = stored })
+	set := func(state cursor.AccountState) {
+		account.do(func() { account.state = state })
+		stored <- struct{}{}
+	}
+	in := cursor.AccountState{SignedIn: true, Storage: "keychain", Email: "ada@example.org"}
+	set(in)
+	r.inState(t, LoggedIn)
+	warned := in
+	warned.Problem = &chat.Error{Kind: chat.Unavailable, Code: cursor.CodeNotSaved, Message: "locked"}
+	set(warned)
+	r.until(t, "it is told", func(s Snapshot) bool { return s.Account.Warning != "" })
+	account.do(func() { account.reloads = 0 })
+	r.Do(Recheck{})
+	set(in)
+	r.until(t, "it is over", func(s Snapshot) bool { return s.Account.Warning == "" })
+	account.do(func() {
+		if account.reloads != 1 {
+			t.Errorf("the store was asked again %d times", account.reloads)
+		}
+	})
+	set(cursor.AccountState{Storage: "keychain", Problem: &chat.Error{Kind: chat.LoginRequired, Code: cursor.CodeNotDeleted, Message: "still there"}})
+	s := r.inState(t, LoggedOut)
+	if !s.Account.Deleting || s.Account.Problem == nil {
+		t.Errorf("%+v", s.Account)
+	}
+}

@@ -128,7 +128,7 @@ func (m *machine) recheckAll() {
 	m.health.failed = nil
 	m.check()
 	m.readKey()
-	if m.app.cfg.Account != nil && !m.login.known.SignedIn {
+	if m.app.cfg.Account != nil && (!m.login.known.SignedIn || m.login.known.Problem != nil) {
 		m.app.cfg.Account.Reload()
 	}
 	m.readAccount()

@@ -37,6 +37,12 @@ func accountTitle(a app.AccountStatus) string {
 		return "Logged in as " + a.Email
 	case app.LoginEnded:
 		return "The Cursor login has ended"
+	}
+	switch {
+	case a.Deleting:
+		return "Logged out, but the login is still saved"
+	case a.Problem != nil:
+		return "The saved Cursor login cannot be read"
 	default:
 		return "Not logged in to Cursor"
 	}
@@ -84,7 +90,7 @@ func loginRows(a app.AccountStatus) []Item {
 		shown(pending, choice("login.cancel", "Cancel login", app.CancelSignIn{})),
 		shown(pending, choice("login.page", "Open the login page again", app.OpenLoginPage{})),
 		shown(pending, choice("login.copy", "Copy login link", app.CopyLoginURL{})),
-		shown(a.State == app.LoggedIn, choice("logout", "Log out", app.SignOut{})),
+		shown(a.State == app.LoggedIn || a.Deleting && out, choice("logout", "Log out", app.SignOut{})),
 	}
 }
 

@@ -96,6 +96,8 @@ func problem(s app.Snapshot) (heading, message string, fix bool) {
 		return "! The API key cannot be read", sentence(s.KeyProblem), true
 	case s.Account.State == app.LoginEnded && s.Account.Problem != nil:
 		return "! Session expired", sentence(s.Account.Problem.Message), false
+	case s.Account.Deleting:
+		return "! The login cannot be deleted", sentence(s.Account.Problem.Message), true
 	case s.Account.Problem != nil:
 		return "! The saved login cannot be read", sentence(s.Account.Problem.Message), true
 	case s.Backend.Problem != nil:

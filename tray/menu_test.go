@@ -117,6 +117,10 @@ func goldenStates() map[string]app.Snapshot {
 		"account-locked": withAccount(app.LoggedOut, func(s *app.Snapshot) {
 			s.Account.Problem = chat.Errorf(chat.LoginRequired, "the saved Cursor login cannot be used: the keychain is locked; unlock it")
 		}),
+		"account-not-deleted": withAccount(app.LoggedOut, func(s *app.Snapshot) {
+			s.Account.Deleting = true
+			s.Account.Problem = chat.Errorf(chat.LoginRequired, "you are logged out, but the saved login cannot be deleted yet: the keychain is locked")
+		}),
 		"account-old-figures": withAccount(app.LoggedIn, ada, withPlan, withModels, func(s *app.Snapshot) {
 			s.Plan.Age, s.Models.Age = "25 min ago", "3 days ago"
 			s.Plan.Problem = chat.Errorf(chat.BadGateway, "Cursor cannot be reached; check the network connection")

@@ -21,6 +21,7 @@ type account struct {
 	identity *cursor.Identity
 	prices   *cursor.Prices
 	changed  chan struct{} // has an element after a login or logout
+	stored   chan struct{} // has an element after the store could not keep a login, or can again
 	// modelsChanged has an element after a new list of models.
 	modelsChanged chan struct{}
 	// loggedOut is called when the login has ended; it is set before anything
@@ -75,7 +76,7 @@ func newAccountAt(s *setup, at place, logger *slog.Logger) (*account, error) {
 	}
 	a := &account{
 		place: at, identity: identity, loggedOut: func() {},
-		changed: make(chan struct{}, 1), modelsChanged: make(chan struct{}, 1),
+		changed: make(chan struct{}, 1), stored: make(chan struct{}, 1), modelsChanged: make(chan struct{}, 1),
 	}
 	if a.prices, err = newPrices(s, logger); err != nil {
 		return nil, err
@@ -87,6 +88,7 @@ func newAccountAt(s *setup, at place, logger *slog.Logger) (*account, error) {
 			Store:    at.store,
 			LockFile: at.dirs.lock,
 			Changed:  func(bool) { signal1(a.changed) },
+			Stored:   func() { signal1(a.stored) },
 			Logger:   logger,
 		},
 		Identity:      identity,

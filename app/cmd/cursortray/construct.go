@@ -150,7 +150,7 @@ func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) 
 		return nil, err
 	}
 	cfg.Account, cfg.Prices, cfg.Costs = app.CursorAccount{Account: i.account.cursor}, i.account.prices, i.account.prices
-	cfg.AccountChanged, cfg.ModelsChanged = i.account.changed, i.account.modelsChanged
+	cfg.AccountChanged, cfg.LoginStored, cfg.ModelsChanged = i.account.changed, i.account.stored, i.account.modelsChanged
 	i.app = app.New(cfg)
 	silenceBrowser()
 	return i, nil
