@@ -57,7 +57,7 @@ lint: ## gofmt, vet, staticcheck, architecture tests
 .PHONY: e2e
 e2e: ## End-to-end tests: real clients from npm, a real session bus and tray host
 	@.ci/deps check
-	$(GO) test -tags e2e -count=1 -timeout 15m ./app/e2e/... ./tray/... ./keychain/...
+	$(GO) test -tags e2e -count=1 -timeout 15m ./app/e2e/... ./tray/... ./keychain/... ./proxy/cursor/cursorsim/simserver/...
 
 .PHONY: cross
 cross: ## Build for linux and windows (amd64, arm64); vet for windows and macOS
