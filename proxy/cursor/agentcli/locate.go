@@ -45,6 +45,18 @@ func (b *Backend) locate(ctx context.Context) (program, *chat.Error) {
 	return program{}, b.notFound(passed)
 }
 
+// named returns the program that the user named, while it was not looked at.
+func (b *Backend) named() (command, bool) {
+	if b.found.Load() != nil {
+		return command{}, false
+	}
+	list, _ := candidates(thisMachine(b.env), b.config.Binary)
+	if len(list) == 0 || list[0].named == "" {
+		return command{}, false
+	}
+	return list[0], true
+}
+
 // forget makes the next use search again.
 func (b *Backend) forget() { b.found.Store(nil) }
 

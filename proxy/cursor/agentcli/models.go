@@ -108,23 +108,39 @@ func (b *Backend) refreshBehind(ctx context.Context) {
 	}
 }
 
+// fetchModels does not wait for a program that the user named to tell its
+// version: nothing depends on it, and the list is wanted at the start.
 func (b *Backend) fetchModels(ctx context.Context) *chat.Error {
+	if c, ok := b.named(); ok {
+		out, err := b.askModels(ctx, c)
+		if err == nil || !unfit(err) {
+			return b.takeModels(ctx, out, err)
+		}
+	}
 	p, problem := b.locate(ctx)
 	if problem != nil {
 		return problem
 	}
+	out, err := b.askModels(ctx, p.command)
+	return b.takeModels(ctx, out, err)
+}
+
+func (b *Backend) askModels(ctx context.Context, c command) (output, error) {
 	passed, err := passGate(ctx, b.gate)
 	if err != nil {
-		return chat.AsError(err)
+		return output{}, err
 	}
 	defer passed()
-	out, err := b.ask(ctx, p.command, b.env.vars, modelsLimit, "models")
+	return b.ask(ctx, c, b.env.vars, modelsLimit, "models")
+}
+
+// takeModels keeps the list that the command gave.
+func (b *Backend) takeModels(ctx context.Context, out output, err error) *chat.Error {
 	if err != nil {
 		return b.askError(err)
 	}
 	models := parseModels(out.stdout)
 	if len(models) == 0 {
-		passed()
 		return b.noModels(ctx, out)
 	}
 	b.models.Store(&modelList{models: models, at: time.Now()})

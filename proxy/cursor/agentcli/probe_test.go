@@ -234,6 +234,17 @@ func TestNoListOfModels(t *testing.T) {
 	}
 }
 
+// TestModelsOfANamedProgramComeFirst: they wait for no other sub-command.
+func TestModelsOfANamedProgramComeFirst(t *testing.T) {
+	r := newRig(t, agentsim.Script{MuteVersion: true})
+	if models, err := r.Models(t.Context()); err != nil || len(models) != 4 {
+		t.Errorf("models %+v, %v", models, err)
+	}
+	if n := r.starts(t); n != 1 {
+		t.Errorf("%d processes for a list, want 1", n)
+	}
+}
+
 // TestEM3_UnknownModelIsNamed: an error that names the model and usable ones, and
 // a second source of the list.
 func TestEM3_UnknownModelIsNamed(t *testing.T) {
