@@ -27,6 +27,9 @@ type tokens struct {
 	Access  string `json:"accessToken"`
 	Refresh string `json:"refreshToken"`
 	skew    time.Duration
+
+	// ShouldLogout says, whatever the status, that the login has ended.
+	ShouldLogout bool `json:"shouldLogout"`
 }
 
 // authClient makes the calls that yield tokens.
@@ -86,7 +89,7 @@ func (a authClient) renew(ctx context.Context, refresh string, first int) (t tok
 		way := (first + i) % len(renewals)
 		t, err = renewals[way](a, ctx, refresh)
 		var status *statusError
-		if errors.As(err, &status) && (status.status == 400 || status.status == 404 || status.status == 405) {
+		if errors.As(err, &status) && !status.ended && (status.status == 400 || status.status == 404 || status.status == 405) {
 			continue
 		}
 		return t, way, err
@@ -122,9 +125,14 @@ func (a authClient) do(req *http.Request) (tokens, error) {
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if resp.StatusCode != http.StatusOK {
+	var t tokens
+	// The decoder's error could quote the answer.
+	unreadable := json.Unmarshal(body, &t) != nil
+	if resp.StatusCode != http.StatusOK || t.ShouldLogout {
 		return tokens{}, &statusError{
 			status:     resp.StatusCode,
+			ended:      t.ShouldLogout,
+			api:        isRefusal(body),
 			html:       strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html"),
 			retryAfter: retryAfter(resp.Header),
 		}
@@ -132,13 +140,24 @@ func (a authClient) do(req *http.Request) (tokens, error) {
 	if err != nil {
 		return tokens{}, withoutURL(err)
 	}
-	var t tokens
-	// The decoder's error could quote the answer.
-	if json.Unmarshal(body, &t) != nil || t.Access == "" || !headerSafe(t.Access) || !headerSafe(t.Refresh) {
+	if unreadable || t.Access == "" || !headerSafe(t.Access) || !headerSafe(t.Refresh) {
 		return tokens{}, errAnswer
 	}
 	t.skew = skewOf(resp.Header, time.Now())
 	return t, nil
+}
+
+// isRefusal says whether the body is that of an error of Cursor: {"error": ...}
+// from its plain calls, {"code": text, ...} from the others.
+func isRefusal(body []byte) bool {
+	var said struct {
+		Error json.RawMessage `json:"error"`
+		Code  string          `json:"code"`
+	}
+	if json.Unmarshal(body, &said) != nil {
+		return false
+	}
+	return said.Code != "" || len(said.Error) > 0 && string(said.Error) != "null"
 }
 
 // skewOf returns how far the server's clock is ahead of this machine's, 0 if

@@ -32,6 +32,8 @@ const (
 type statusError struct {
 	status     int
 	html       bool
+	api        bool // the body is one of Cursor's API
+	ended      bool // it says that the login has ended
 	retryAfter time.Duration
 }
 
@@ -41,14 +43,24 @@ func (e *statusError) Error() string {
 
 // final says that Cursor refuses the credentials for good. A page of HTML is
 // not Cursor's API speaking but something in between, such as the log-in page
-// of a hotel, and no reason to give up a login.
-func (e *statusError) final() bool { return (e.status == 401 || e.status == 403) && !e.html }
+// of a hotel, and no reason to give up a login. A 403 comes from firewalls, too,
+// in many forms.
+func (e *statusError) final() bool {
+	return e.ended || e.status == 401 && !e.html || e.status == 403 && e.api
+}
 
 var errAnswer = errors.New("the answer of Cursor has no tokens in it")
 
 func isFinal(err error) bool {
 	var status *statusError
 	return errors.As(err, &status) && status.final()
+}
+
+// saysEnded says whether Cursor has told in so many words that the login has
+// ended.
+func saysEnded(err error) bool {
+	var status *statusError
+	return errors.As(err, &status) && status.ended
 }
 
 // withoutURL removes the URL that net/http puts into its errors: the one of a

@@ -15,7 +15,7 @@ func LoginWithKey(ctx context.Context, cfg Config, text string) (Credentials, er
 		return Credentials{}, &chat.Error{Kind: chat.Invalid, Code: CodeKey, Message: err.Error()}
 	}
 	if c.apiKey == "" {
-		if !c.expiry.After(now(0)) {
+		if !c.good() {
 			return Credentials{}, &chat.Error{Kind: chat.LoginRequired, Code: CodeLoginExpired,
 				Message: "this access token has run out; log in with the browser or an API key"}
 		}

@@ -69,6 +69,9 @@ func (l *Login) Wait(ctx context.Context) (Credentials, error) {
 		}
 		switch least = status.retryAfter; status.status {
 		case 404: // not confirmed yet
+			if status.html {
+				break
+			}
 			faults = 0
 			continue
 		case 429: // too often

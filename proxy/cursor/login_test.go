@@ -84,6 +84,7 @@ func TestLoginWaits(t *testing.T) {
 		{"refused with 401", seq(answer{status: 401}), 1, 0, chat.LoginRequired, CodeLoginDenied},
 		{"gone", seq(pending, answer{status: 410}), 2, 0, chat.LoginRequired, CodeLoginExpired},
 		{"a hotel's page", seq(answer{status: 403, header: "Content-Type: text/html", body: "<html>"}), 3, 0, chat.BadGateway, CodeServer},
+		{"a page in place of not yet", seq(answer{status: 404, header: "Content-Type: text/html", body: "<html>"}), 3, 0, chat.BadGateway, CodeServer},
 		{"never confirmed", seq(pending), maxPolls, 0, chat.LoginRequired, CodeLoginExpired},
 		{"offline", repeat(3, offline), 3, 0, chat.BadGateway, CodeOffline},
 		{"server down", repeat(3, fault), 3, 0, chat.BadGateway, CodeServer},
@@ -289,6 +290,9 @@ func TestLoginWithKey(t *testing.T) {
 	token := f.access(time.Hour)
 	if c, err := LoginWithKey(t.Context(), f.config(t, nil), "user_1::"+token); err != nil || c.access != token || c.renewable() {
 		t.Errorf("a pasted access token: %v, %v", c, err)
+	}
+	if c, err := LoginWithKey(t.Context(), f.config(t, nil), makeJWT(`{"sub":"auth0|user_1"}`)); err != nil || c.access == "" {
+		t.Errorf("an access token that does not tell its end: %v", err)
 	}
 	f.wantCalls(t, "/auth/exchange_user_api_key", 0)
 }

@@ -72,6 +72,10 @@ func (s *TokenSource) renew(ctx context.Context, w *work) (string, *chat.Error) 
 		if err == nil && !latest.same(current) {
 			continue // what was refused is no longer the stored login
 		}
+		if current.expiry.IsZero() && current.access != "" && current.access != w.stale && !saysEnded(cause) {
+			// It may be good for long: Cursor's answer to a call will tell.
+			return s.makeDo(current, w.need, callError(cause))
+		}
 		w.ended = true
 		return "", s.end(ctx, current, cause)
 	}

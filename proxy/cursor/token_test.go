@@ -60,7 +60,7 @@ func FuzzExpiry(f *testing.F) {
 }
 
 func TestAU4_KindsOfCredential(t *testing.T) {
-	jwt := makeJWT(`{"exp":1780000000}`)
+	jwt, endless := makeJWT(`{"exp":1780000000}`), makeJWT(`{"sub":"auth0|user_1"}`)
 	tests := []struct {
 		in          string
 		key, access string
@@ -70,6 +70,8 @@ func TestAU4_KindsOfCredential(t *testing.T) {
 		{"user_01::" + jwt, "", jwt},
 		{"user_01%3A%3A" + jwt, "", jwt},
 		{"auth0|user_01%3a%3a" + jwt, "", jwt},
+		{endless, "", endless},
+		{makeJWT(`[1]`), "", ""},
 		{"crsr_", "", ""},
 		{"crsr_a b", "", ""},
 		{"crsr_a\r\nX-Evil: 1", "", ""},

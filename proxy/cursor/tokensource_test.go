@@ -129,9 +129,14 @@ func TestAU2_LoginThatRanOut(t *testing.T) {
 }
 
 func TestAU2_EndOfTheLogin(t *testing.T) {
-	for _, code := range []int{401, 403} {
+	for name, fault := range map[string]func(http.ResponseWriter){
+		"401": status(401), "403": said(403, `{"error":"Forbidden"}`), "403 of Connect": said(403, `{"code":"permission_denied","message":"no"}`),
+		"logout with 200": said(200, `{"accessToken":"","shouldLogout":true}`), "logout with 400": said(400, `{"shouldLogout":true}`),
+		"logout with tokens": said(200, `{"accessToken":"new-secret","refreshToken":"new-secret","shouldLogout":true}`),
+	} {
+		t.Log(name)
 		f := newFakeCursor(t)
-		f.faults[exchangePath] = status(code)
+		f.faults[exchangePath] = fault
 		store := storeOf(f.login(time.Minute))
 		cfg := f.config(t, store)
 		changes := make(chan bool, 10)
@@ -153,7 +158,7 @@ func TestAU2_EndOfTheLogin(t *testing.T) {
 
 func TestPassingFaultsDoNotEndTheLogin(t *testing.T) {
 	faults := map[string]func(http.ResponseWriter){
-		"status 503": status(503), "status 429": status(429), "page 403": page(403), "page 200": page(200), "cut": cutBody,
+		"status 503": status(503), "status 429": status(429), "status 403": status(403), "firewall 403": said(403, `{"blocked":"policy 7"}`), "page 403": page(403), "page 200": page(200), "cut": cutBody,
 		"no such calls": status(404),
 	}
 	for name, fault := range faults {
@@ -371,6 +376,28 @@ func TestTokensThatDoNotTellTheirEnd(t *testing.T) {
 	f.wantCalls(t, exchangePath, 1)
 	_, err := s.Renew(t.Context(), c.access)
 	wantCode(t, err, chat.BadGateway, CodeServer)
+}
+
+// A token that does not tell its end is good until Cursor refuses it, even if
+// nothing renews it.
+func TestTokenThatCannotBeReadIsNotGivenUp(t *testing.T) {
+	f := newFakeCursor(t)
+	f.opaque = true
+	f.faults[exchangePath] = status(401)
+	c := f.login(time.Hour)
+	store := storeOf(c)
+	s := newSource(t, f.config(t, store))
+	for range 3 {
+		if token, err := s.Token(t.Context()); err != nil || token != c.access {
+			t.Fatalf("the token is not used: %v", err)
+		}
+	}
+	f.wantCalls(t, exchangePath, 1)
+	if _, ok := store.stored(t); !ok {
+		t.Error("the login was deleted")
+	}
+	_, err := s.Renew(t.Context(), c.access)
+	wantCode(t, err, chat.LoginRequired, CodeLoginEnded)
 }
 
 func TestAccessTokenAlone(t *testing.T) {
