@@ -1,7 +1,6 @@
 package agentrpc
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -61,7 +60,7 @@ func streamAnswer(args *cursorpb.ShellArgs, c content) []*cursorpb.ExecClientMes
 // exitLine finds the line in which a client's tool tells of the exit code:
 // "Exit code: 1", "Process exited with code 1", "exit status 1",
 // "<exit_code>1</exit_code>", `"exit_code":1`.
-var exitLine = regexp.MustCompile(`(?i)\bexit(?:ed)?(?:[_ ]?with)?[_ ]?(?:code|status)["'>]?\s*[:=>]?\s*["']?(-?\d{1,10})\b`)
+var exitLine = pattern(`(?i)\bexit(?:ed)?(?:[_ ]?with)?[_ ]?(?:code|status)["'>]?\s*[:=>]?\s*["']?(-?\d{1,10})\b`)
 
 // Where such a line stands: clients put it first or last.
 const (
@@ -78,7 +77,7 @@ func exitCode(c content) int32 {
 		if i >= firstLines && i < len(lines)-lastLines || len(line) > longestLine && !strings.HasPrefix(line, "{") {
 			continue
 		}
-		m := exitLine.FindStringSubmatch(line)
+		m := exitLine().FindStringSubmatch(line)
 		if m == nil {
 			continue
 		}

@@ -2,7 +2,6 @@ package agentrpc
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -75,25 +74,25 @@ func countResult(counts []*cursorpb.GrepFileCount, cut bool) *cursorpb.GrepUnion
 // ripgrep, "path:" over "  Line 12: text" or "12: text", "path:3" for a count.
 // A path may begin with a Windows drive.
 var (
-	matchLine = regexp.MustCompile(`^((?:[A-Za-z]:)?[^:\s][^:]*):(\d{1,9}):(.*)$`)
-	fileLine  = regexp.MustCompile(`^((?:[A-Za-z]:)?[^:\s][^:]*):$`)
-	innerLine = regexp.MustCompile(`^\s*(?:Line )?(\d{1,9}): ?(.*)$`)
-	countLine = regexp.MustCompile(`^((?:[A-Za-z]:)?[^:\s][^:]*):(\d{1,9})$`)
-	totalLine = regexp.MustCompile(`(?i)^found \d+ (?:match|result|file|line)\w*\b[^:]*$`)
-	nothing   = regexp.MustCompile(`(?i)^(?:no (?:matches|matching files|files|results|entries)\b[^:\n]*|found 0 [^:\n]*|\(no output\)|\(empty\))$`)
+	matchLine = pattern(`^((?:[A-Za-z]:)?[^:\s][^:]*):(\d{1,9}):(.*)$`)
+	fileLine  = pattern(`^((?:[A-Za-z]:)?[^:\s][^:]*):$`)
+	innerLine = pattern(`^\s*(?:Line )?(\d{1,9}): ?(.*)$`)
+	countLine = pattern(`^((?:[A-Za-z]:)?[^:\s][^:]*):(\d{1,9})$`)
+	totalLine = pattern(`(?i)^found \d+ (?:match|result|file|line)\w*\b[^:]*$`)
+	nothing   = pattern(`(?i)^(?:no (?:matches|matching files|files|results|entries)\b[^:\n]*|found 0 [^:\n]*|\(no output\)|\(empty\))$`)
 )
 
 // searchLines are the lines that say something; none when the text says that
 // nothing was found.
 func searchLines(text string) []string {
 	text = strings.TrimSpace(text)
-	if nothing.MatchString(text) {
+	if nothing().MatchString(text) {
 		return nil
 	}
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimRight(line, "\r")
-		if trimmed := strings.TrimSpace(line); trimmed != "" && trimmed != "--" && !totalLine.MatchString(trimmed) {
+		if trimmed := strings.TrimSpace(line); trimmed != "" && trimmed != "--" && !totalLine().MatchString(trimmed) {
 			lines = append(lines, line)
 		}
 	}
@@ -114,11 +113,11 @@ func parseMatches(text string) ([]*cursorpb.GrepFileMatch, bool) {
 	}
 	under := ""
 	for _, line := range searchLines(text) {
-		if m := matchLine.FindStringSubmatch(line); m != nil {
+		if m := matchLine().FindStringSubmatch(line); m != nil {
 			add(m[1], m[2], m[3])
-		} else if m := innerLine.FindStringSubmatch(line); m != nil && under != "" {
+		} else if m := innerLine().FindStringSubmatch(line); m != nil && under != "" {
 			add(under, m[1], m[2])
-		} else if m := fileLine.FindStringSubmatch(line); m != nil {
+		} else if m := fileLine().FindStringSubmatch(line); m != nil {
 			under = m[1]
 		} else {
 			return nil, false
@@ -130,7 +129,7 @@ func parseMatches(text string) ([]*cursorpb.GrepFileMatch, bool) {
 func parseCounts(text string) ([]*cursorpb.GrepFileCount, bool) {
 	var counts []*cursorpb.GrepFileCount
 	for _, line := range searchLines(text) {
-		m := countLine.FindStringSubmatch(line)
+		m := countLine().FindStringSubmatch(line)
 		if m == nil {
 			return nil, false
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"mime"
 	"net/http"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -70,10 +69,10 @@ func (s *Sim) check(c *call, r route) {
 
 // The shapes of the client headers, as clients of 2026 send them.
 var (
-	versionShape  = regexp.MustCompile(`^cli-[0-9A-Za-z][0-9A-Za-z._-]*$`)
-	uuidShape     = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
-	checksumShape = regexp.MustCompile(`^([A-Za-z0-9+/]{8})([0-9a-f]{64}(?:/[0-9a-f]{64})?)$`)
-	zoneShape     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$`)
+	versionShape  = pattern(`^cli-[0-9A-Za-z][0-9A-Za-z._-]*$`)
+	uuidShape     = pattern(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	checksumShape = pattern(`^([A-Za-z0-9+/]{8})([0-9a-f]{64}(?:/[0-9a-f]{64})?)$`)
+	zoneShape     = pattern(`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$`)
 )
 
 func (s *Sim) checkIdentity(c *call) {
@@ -81,13 +80,13 @@ func (s *Sim) checkIdentity(c *call) {
 	if got := h.Get("X-Cursor-Client-Type"); got != "cli" {
 		s.violate(c, "client-type", "x-cursor-client-type is "+quote(got)+", not cli")
 	}
-	if got := h.Get("X-Cursor-Client-Version"); !versionShape.MatchString(got) {
+	if got := h.Get("X-Cursor-Client-Version"); !versionShape().MatchString(got) {
 		s.violate(c, "client-version", "x-cursor-client-version is "+quote(got))
 	}
 	if got := h.Get("X-Ghost-Mode"); got != "true" && got != "false" {
 		s.violate(c, "ghost-mode", "x-ghost-mode is "+quote(got))
 	}
-	if got := h.Get("X-Cursor-Timezone"); !zoneShape.MatchString(got) {
+	if got := h.Get("X-Cursor-Timezone"); !zoneShape().MatchString(got) {
 		s.violate(c, "timezone", "x-cursor-timezone is "+quote(got))
 	}
 	for _, name := range []string{"X-Cursor-Client-Type", "X-Cursor-Client-Version", "X-Ghost-Mode", "X-Request-Id", "X-Cursor-Checksum", "Authorization"} {
@@ -98,7 +97,7 @@ func (s *Sim) checkIdentity(c *call) {
 }
 
 func (s *Sim) checkChecksum(c *call) {
-	parts := checksumShape.FindStringSubmatch(c.r.Header.Get("X-Cursor-Checksum"))
+	parts := checksumShape().FindStringSubmatch(c.r.Header.Get("X-Cursor-Checksum"))
 	if parts == nil {
 		s.violate(c, "checksum", "x-cursor-checksum is not 8 characters, a hash, and maybe a slash and a hash")
 		return
@@ -142,7 +141,7 @@ func (s *Sim) checkRequestID(c *call, r route) {
 	id := c.r.Header.Get("X-Request-Id")
 	switch {
 	case id == "" && r.form == loginForm:
-	case !uuidShape.MatchString(id):
+	case !uuidShape().MatchString(id):
 		s.violate(c, "request-id", "x-request-id is not a random UUID: "+quote(id))
 	case !s.clients.fresh(id):
 		s.violate(c, "request-id", "x-request-id was used before")

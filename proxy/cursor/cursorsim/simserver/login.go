@@ -9,7 +9,6 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"time"
 )
@@ -36,8 +35,8 @@ const (
 // that of base64 without padding.
 var (
 	loginQuery     = []string{"challenge", "mode", "redirectTarget", "uuid"}
-	challengeShape = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
-	verifierShape  = regexp.MustCompile(`^[A-Za-z0-9_-]{43,128}$`)
+	challengeShape = pattern(`^[A-Za-z0-9_-]{43}$`)
+	verifierShape  = pattern(`^[A-Za-z0-9_-]{43,128}$`)
 )
 
 // PathPoll is where a client waits for the end of a login.
@@ -99,9 +98,9 @@ func loginProblem(q url.Values) string {
 		return fmt.Sprintf("the query has %q, not %q", names, loginQuery)
 	case q.Get("mode") != "login" || q.Get("redirectTarget") != "cli":
 		return "mode is not login, or redirectTarget not cli"
-	case !uuidShape.MatchString(q.Get("uuid")):
+	case !uuidShape().MatchString(q.Get("uuid")):
 		return "uuid is not a random UUID"
-	case !challengeShape.MatchString(q.Get("challenge")):
+	case !challengeShape().MatchString(q.Get("challenge")):
 		return "challenge is not a hash in base64"
 	}
 	return ""
@@ -148,7 +147,7 @@ func (s *Sim) poll(c *call) answer {
 	if c.r.Header.Get("Authorization") != "" {
 		s.violate(c, "bearer", "a login has no access token yet")
 	}
-	if len(q) != 2 || !uuidShape.MatchString(uuid) || !verifierShape.MatchString(verifier) {
+	if len(q) != 2 || !uuidShape().MatchString(uuid) || !verifierShape().MatchString(verifier) {
 		s.violate(c, "login", "the query is not a random UUID and a verifier of 43 to 128 characters")
 		return connectError(http.StatusBadRequest, "invalid_argument", "uuid and verifier")
 	}

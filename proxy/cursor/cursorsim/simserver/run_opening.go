@@ -94,7 +94,7 @@ func (r *Run) checkMessage(m *cursorpb.UserMessage) *RunError {
 	switch {
 	case m.GetText() == "":
 		r.violate("user-message", "a message without text; one of images alone has a blank")
-	case !uuidShape.MatchString(m.GetMessageId()):
+	case !uuidShape().MatchString(m.GetMessageId()):
 		r.violate("user-message", "message_id is not a random UUID: "+quote(m.GetMessageId()))
 	case !r.sim.runs.freshMessage(r.talk, m.GetMessageId()):
 		r.violate("user-message", "message_id was used before in this conversation")
