@@ -40,19 +40,19 @@ func TestRS4_ChildDiesWithTheProgram(t *testing.T) {
 	talking := agentsim.Script{Mode: agentsim.Stream, Count: 100000, Interval: 10 * time.Millisecond, IgnoreTerm: true}
 	family := talking
 	family.Grandchild = true
-	t.Run("talking", func(t *testing.T) { killProgram(t, talking, "", 1) })
-	t.Run("silent", func(t *testing.T) { killProgram(t, silent, "", 1) })
-	t.Run("with a grandchild", func(t *testing.T) { killProgram(t, family, "", 2) })
+	t.Run("talking", func(t *testing.T) { killProgram(t, talking, "", 1, t.TempDir()) })
+	t.Run("silent", func(t *testing.T) { killProgram(t, silent, "", 1, t.TempDir()) })
+	t.Run("with a grandchild", func(t *testing.T) { killProgram(t, family, "", 2, t.TempDir()) })
 }
 
-// killProgram runs the program until its CLI has that many processes, kills it
-// and waits for theirs to end.
-func killProgram(t *testing.T, script agentsim.Script, cli string, processes int) {
+// killProgram runs the program, whose folders lie in temp, until its CLI has that
+// many processes, kills it and waits for theirs to end.
+func killProgram(t *testing.T, script agentsim.Script, cli string, processes int, temp string) {
 	t.Helper()
 	pids := t.TempDir()
 	_, text, _ := strings.Cut(script.Environ(), "=")
 	program := exec.Command(self(t))
-	program.Env = append(os.Environ(), doomedEnv+"="+text, doomedCLI+"="+cli, agentsim.PidsEnv+"="+pids, "TMPDIR="+t.TempDir())
+	program.Env = append(os.Environ(), doomedEnv+"="+text, doomedCLI+"="+cli, agentsim.PidsEnv+"="+pids, "TMPDIR="+temp, "TEMP="+temp)
 	if err := program.Start(); err != nil {
 		t.Fatal(err)
 	}

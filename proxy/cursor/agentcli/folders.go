@@ -3,6 +3,7 @@ package agentcli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -23,6 +24,7 @@ type folders struct {
 
 	mu     sync.Mutex
 	roots  map[string]string // by parent; a parent that was not used has none
+	claims []io.Closer       // of the roots
 	spare  []*workspace
 	lack   int          // folders to be made
 	used   []*workspace // to be removed
@@ -33,7 +35,6 @@ type folders struct {
 
 const (
 	rootPrefix = "cursortray-cli-"
-	staleAge   = 24 * time.Hour // what a killed program left behind
 	// tidyDelay is between the end of a run and the removal of its folder:
 	// clients send the next request at once, and it goes first.
 	tidyDelay = 2 * time.Millisecond
@@ -207,6 +208,9 @@ func (f *folders) root(parent string) (string, error) {
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		root = real
 	}
+	if claim, err := claim(root); err == nil { // else its age tells
+		f.claims = append(f.claims, claim)
+	}
 	f.roots[parent] = root
 	return root, nil
 }
@@ -216,20 +220,6 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// sweep removes roots of programs that were killed long ago.
-func sweep(parent string) {
-	entries, err := os.ReadDir(parent)
-	if err != nil {
-		return
-	}
-	for _, entry := range entries {
-		info, err := entry.Info()
-		if err == nil && entry.IsDir() && strings.HasPrefix(entry.Name(), rootPrefix) && time.Since(info.ModTime()) > staleAge {
-			os.RemoveAll(filepath.Join(parent, entry.Name()))
-		}
-	}
-}
-
 // close removes everything that is left. No folder is made after it.
 func (f *folders) close() error {
 	f.mu.Lock()
@@ -237,6 +227,9 @@ func (f *folders) close() error {
 	f.mu.Unlock()
 	f.busy.Wait()
 	var errs []error
+	for _, claim := range f.claims {
+		claim.Close()
+	}
 	for _, root := range f.roots {
 		errs = append(errs, os.RemoveAll(root))
 	}

@@ -33,7 +33,7 @@ func launcher(t *testing.T) string {
 // parent's death reaches the launcher only.
 func TestRS4_ProcessBehindALauncherDiesWithTheProgram(t *testing.T) {
 	script := agentsim.Script{Mode: agentsim.Stream, OpenTool: time.Minute, IgnoreTerm: true}
-	killProgram(t, script, launcher(t), 1)
+	killProgram(t, script, launcher(t), 1, t.TempDir())
 }
 
 // guarded waits until the back-end's guardian is there and returns its process id.
