@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,6 +37,8 @@ With --json:
     {"state": "in", "email": text, "storage": "keychain", "file" or "memory",
      "warning": why the login will not last}
 
+A login that has ended before the command could is {"state": "out" or "expired", "problem": why}, with exit code 1.
+
 Texts that are not known are absent. With --no-browser as well, a line {"url": text} comes first.`
 }
 
@@ -66,10 +67,27 @@ func (c *loginCmd) Run(p *process) error {
 		}
 		return err
 	}
+	if account.State == "out" || account.State == "expired" {
+		return c.lost(p, account)
+	}
 	if c.JSON {
 		return p.printJSON(account)
 	}
 	return p.printLogin(account)
+}
+
+// lost tells why a login that has just succeeded has ended since.
+func (c *loginCmd) lost(p *process, account control.Account) error {
+	reason := account.Problem
+	if reason == "" {
+		reason = "the login has ended at once: somebody has logged out"
+	}
+	if c.JSON {
+		if err := p.printJSON(account); err != nil {
+			return err
+		}
+	}
+	return errors.New(reason)
 }
 
 func (p *process) printLogin(account control.Account) error {
@@ -97,11 +115,18 @@ func (c *loginCmd) withKey(ctx context.Context, p *process, s *setup, client *co
 	return account, err
 }
 
-// readKey reads the first line that is not empty.
+// readKey reads the first line that is not empty. Some editors begin a file
+// with a mark of its encoding.
 func readKey(in io.Reader) (string, error) {
-	lines := bufio.NewScanner(io.LimitReader(in, maxKey))
-	for lines.Scan() {
-		if key := strings.TrimSpace(lines.Text()); key != "" {
+	text, err := io.ReadAll(io.LimitReader(in, maxKey+1))
+	if err != nil {
+		return "", fmt.Errorf("the API key cannot be read: %w", err)
+	}
+	if len(text) > maxKey {
+		return "", errors.New("what is on standard input is too long for an API key")
+	}
+	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
+		if key := strings.TrimSpace(line); key != "" {
 			return key, nil
 		}
 	}
@@ -196,6 +221,9 @@ func accountHere(ctx context.Context, a *account) control.Account {
 	switch {
 	case state.SignedIn:
 		account.State = "in"
+		if state.Problem != nil {
+			account.Warning = state.Problem.Message
+		}
 	case state.Problem.Code == cursor.CodeLoginEnded:
 		account.State, account.Problem = "expired", state.Problem.Message
 	case state.Problem.Code != cursor.CodeLoginRequired:

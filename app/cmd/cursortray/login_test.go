@@ -224,7 +224,10 @@ func TestAU4_LoginWithAKey(t *testing.T) {
 			}
 			said = append(said, r.stderr)
 		}
-		r := m.withInput(simserver.DefaultKey+"\n", "login", "--api-key", "-")
+		if r := m.withInput(simserver.DefaultKey+strings.Repeat(" ", 17<<10), "login", "--api-key", "-"); r.code != 1 || !strings.Contains(r.stderr, "too long") {
+			t.Errorf("a key that is too long: %+v", r)
+		}
+		r := m.withInput("\ufeff"+simserver.DefaultKey+"\n", "login", "--api-key", "-")
 		if r.code != 0 || r.stdout != "logged in to Cursor as ada@example.com\n" {
 			t.Errorf("%+v", r)
 		}
@@ -280,6 +283,28 @@ func TestLoginFailuresAreToldApart(t *testing.T) {
 					t.Errorf("status says %+v", a)
 				}
 			})
+		})
+	}
+}
+
+// A login that Cursor ends before the command does is no success.
+func TestLoginThatEndsAtOnce(t *testing.T) {
+	for _, flag := range []string{"", "--json"} {
+		anywhere(t, func(t *testing.T, m *machine, sim *simserver.Sim, _ *running) {
+			change(t, sim, func(s *simserver.Settings) {
+				s.AutoConfirm, s.ShouldLogout, s.AccessLifetime = true, true, time.Minute
+			})
+			args := []string{"login", "--no-browser"}
+			if flag != "" {
+				args = append(args, flag)
+			}
+			r := m.run(args...)
+			if r.code != 1 || !strings.Contains(r.stderr, "Cursor has ended the login") || strings.Contains(r.stdout, "logged in") {
+				t.Errorf("%+v", r)
+			}
+			if flag != "" && !strings.Contains(r.stdout, `"expired"`) {
+				t.Errorf("--json says %s", r.stdout)
+			}
 		})
 	}
 }
