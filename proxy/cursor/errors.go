@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"time"
 
@@ -24,7 +25,8 @@ const (
 	CodeOffline       = "cursor_unreachable"
 	CodeClock         = "clock_wrong"
 	CodeCertificate   = "certificate_untrusted"
-	CodeServer        = "cursor_fault" // Cursor answered, but with an error of its own
+	CodeServer        = "cursor_fault"      // Cursor answered, but with an error of its own
+	CodeEnvironment   = "environment_wrong" // a variable such as HTTPS_PROXY is in the way
 	CodeKey           = "invalid_cursor_key"
 )
 
@@ -48,6 +50,17 @@ func (e *statusError) Error() string {
 func (e *statusError) final() bool {
 	return e.ended || e.status == 401 && !e.html || e.status == 403 && e.api
 }
+
+// VariableError says that a variable of the environment, such as HTTPS_PROXY,
+// keeps calls from being made. Its text must not hold the variable's value,
+// which may have a password in it.
+type VariableError struct {
+	Name string
+	Err  error
+}
+
+func (e *VariableError) Error() string { return e.Name + ": " + e.Err.Error() }
+func (e *VariableError) Unwrap() error { return e.Err }
 
 var errAnswer = errors.New("the answer of Cursor has no tokens in it")
 
@@ -79,7 +92,12 @@ func callError(err error) *chat.Error {
 	var status *statusError
 	var invalid x509.CertificateInvalidError
 	var untrusted *tls.CertificateVerificationError
+	var variable *VariableError
+	var dial *net.OpError
 	switch {
+	case errors.As(err, &variable):
+		return &chat.Error{Kind: chat.BadGateway, Code: CodeEnvironment, Err: err,
+			Message: "Cursor cannot be reached: " + variable.Error() + "; correct that variable or remove it"}
 	case errors.Is(err, context.Canceled):
 		return chat.AsError(err)
 	case errors.As(err, &status) && status.status == 429:
@@ -94,6 +112,9 @@ func callError(err error) *chat.Error {
 	case errors.As(err, &untrusted):
 		return &chat.Error{Kind: chat.BadGateway, Code: CodeCertificate, Err: err,
 			Message: "the certificate of the server that answers for Cursor is not trusted; behind a company proxy, name its certificate in SSL_CERT_FILE"}
+	case errors.As(err, &dial) && dial.Op == "proxyconnect":
+		return &chat.Error{Kind: chat.BadGateway, Code: CodeEnvironment, Err: err,
+			Message: "the proxy that HTTPS_PROXY names cannot be reached; start it, or correct that variable"}
 	}
 	return &chat.Error{Kind: chat.BadGateway, Code: CodeOffline, Err: err,
 		Message: "Cursor cannot be reached; check the network connection"}

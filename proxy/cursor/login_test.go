@@ -225,11 +225,17 @@ func TestCallErrorsTellTheCause(t *testing.T) {
 		name, base string
 		roots      *x509.CertPool
 		code       string
+		proxy      func(*http.Request) (*url.URL, error)
+		says       string
 	}{
-		{"clock ahead", expired, expiredRoots, CodeClock},
-		{"clock behind", early, earlyRoots, CodeClock},
-		{"company proxy", good, x509.NewCertPool(), CodeCertificate},
-		{"nobody there", "https://" + ln.Addr().String(), nil, CodeOffline},
+		{"clock ahead", expired, expiredRoots, CodeClock, nil, "date and time"},
+		{"clock behind", early, earlyRoots, CodeClock, nil, "date and time"},
+		{"company proxy", good, x509.NewCertPool(), CodeCertificate, nil, "SSL_CERT_FILE"},
+		{"nobody there", "https://" + ln.Addr().String(), nil, CodeOffline, nil, "network"},
+		{"proxy that is off", good, nil, CodeEnvironment, http.ProxyURL(&url.URL{Scheme: "http", Host: ln.Addr().String(), User: url.UserPassword("ada", "pass-secret")}), "HTTPS_PROXY"},
+		{"variable", good, nil, CodeEnvironment, func(*http.Request) (*url.URL, error) {
+			return nil, &VariableError{"NO_SUCH", errors.New("is wrong")}
+		}, "NO_SUCH: is wrong"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -237,12 +243,15 @@ func TestCallErrorsTellTheCause(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: tt.roots}}
+			transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: tt.roots}, Proxy: tt.proxy}
 			defer transport.CloseIdleConnections()
 			l := StartLogin(Config{Client: &http.Client{Transport: transport}, Hosts: hosts})
 			_, err = l.auth.poll(t.Context(), l.uuid, l.verifier)
 			e := callError(err)
 			wantCode(t, e, chat.BadGateway, tt.code)
+			if !strings.Contains(e.Message, tt.says) || strings.Contains(e.Message, "pass-secret") {
+				t.Errorf("it says %q", e.Message)
+			}
 			for text := error(e); text != nil; text = errors.Unwrap(text) {
 				if strings.Contains(text.Error(), l.verifier) {
 					t.Errorf("the error has the verifier in it: %v", text)

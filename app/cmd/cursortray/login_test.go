@@ -309,6 +309,22 @@ func TestLoginThatEndsAtOnce(t *testing.T) {
 	}
 }
 
+// What the environment does to calls is told by the variable's name.
+func TestVariableThatIsWrong(t *testing.T) {
+	for _, v := range []struct{ set, want string }{
+		{"SSL_CERT_FILE=/nowhere/ca.pem", "SSL_CERT_FILE"},
+		{"HTTPS_PROXY=http://ada:pass-secret@127.0.0.1:1", "HTTPS_PROXY"},
+		{"HTTPS_PROXY=http://ada:pass-secret@bad host", "HTTPS_PROXY"},
+	} {
+		m, _ := loginMachine(t)
+		m.env = append(m.env, v.set, "NO_PROXY=")
+		r := m.withInput(simserver.DefaultKey+"\n", "login", "--api-key", "-")
+		if r.code != 1 || !strings.Contains(r.stderr, v.want) || strings.Contains(r.stderr, "pass-secret") {
+			t.Errorf("%s: %+v", v.set, r)
+		}
+	}
+}
+
 func TestOneLoginAtATime(t *testing.T) {
 	m, sim := loginMachine(t)
 	instance := m.serve("serve")

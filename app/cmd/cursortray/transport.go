@@ -1,15 +1,18 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"sync"
 	"sync/atomic"
 
+	"cursortray/proxy/cursor"
 	"cursortray/proxy/cursor/agentrpc"
 )
 
@@ -24,6 +27,7 @@ func newTransports(certFile string) (calls, runs *lateTransport) {
 			return nil, errors.New("the HTTP transport is not Go's own")
 		}
 		transport = transport.Clone()
+		transport.Proxy, transport.OnProxyConnectResponse = proxyOf, proxyAnswer
 		if certFile == "" {
 			return transport, nil
 		}
@@ -78,18 +82,36 @@ func (t *lateTransport) CloseIdleConnections() {
 	}
 }
 
+// proxyOf is Go's own choice of the proxy. The text of its error has the
+// address in it, perhaps with a password.
+func proxyOf(req *http.Request) (*url.URL, error) {
+	proxy, err := http.ProxyFromEnvironment(req)
+	if err != nil {
+		return nil, &cursor.VariableError{Name: "HTTPS_PROXY", Err: errors.New("it is not the address of a proxy, such as http://proxy.example:3128")}
+	}
+	return proxy, nil
+}
+
+// proxyAnswer tells a refusal of the proxy from one of Cursor.
+func proxyAnswer(_ context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
+	if answer.StatusCode == http.StatusOK {
+		return nil
+	}
+	return &cursor.VariableError{Name: "HTTPS_PROXY", Err: fmt.Errorf("the proxy refuses with HTTP status %d", answer.StatusCode)}
+}
+
 // rootsWith returns the system's certificates and those in the file.
 func rootsWith(file string) (*x509.CertPool, error) {
 	pem, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("SSL_CERT_FILE: %w", err)
+		return nil, &cursor.VariableError{Name: "SSL_CERT_FILE", Err: err}
 	}
 	roots, err := x509.SystemCertPool()
 	if err != nil {
 		roots = x509.NewCertPool()
 	}
 	if !roots.AppendCertsFromPEM(pem) {
-		return nil, errors.New("SSL_CERT_FILE: there is no certificate in the file")
+		return nil, &cursor.VariableError{Name: "SSL_CERT_FILE", Err: errors.New("there is no certificate in the file")}
 	}
 	return roots, nil
 }
