@@ -19,7 +19,7 @@ import (
 type account struct {
 	cursor   *cursor.Account
 	identity *cursor.Identity
-	prices   *cursor.Prices
+	prices   *cursor.LatePrices
 	changed  chan struct{} // has an element after a login or logout
 	stored   chan struct{} // has an element after the store could not keep a login, or can again
 	// modelsChanged has an element after a new list of models.
@@ -75,11 +75,8 @@ func newAccountAt(s *setup, at place, logger *slog.Logger) (*account, error) {
 		return nil, fmt.Errorf("client_version: %w", err)
 	}
 	a := &account{
-		place: at, identity: identity, loggedOut: func() {},
+		place: at, identity: identity, prices: newPrices(s, logger), loggedOut: func() {},
 		changed: make(chan struct{}, 1), stored: make(chan struct{}, 1), modelsChanged: make(chan struct{}, 1),
-	}
-	if a.prices, err = newPrices(s, logger); err != nil {
-		return nil, err
 	}
 	a.cursor, err = cursor.NewAccount(cursor.AccountConfig{
 		Config: cursor.Config{
@@ -106,17 +103,21 @@ func newAccountAt(s *setup, at place, logger *slog.Logger) (*account, error) {
 }
 
 // newPrices returns the table of prices that came with the program, or a newer
-// one that the user has put beside the settings.
-func newPrices(s *setup, logger *slog.Logger) (*cursor.Prices, error) {
-	own, err := cursor.ParsePrices(assets.Prices())
-	if err != nil {
-		return nil, fmt.Errorf("the built-in table of prices: %w", err)
-	}
-	prices, err := own.OrFile(filepath.Join(s.dirs.Config, "prices.json"))
-	if err != nil {
-		logger.Warn("the built-in prices are used", "reason", err)
-	}
-	return prices, nil
+// one that the user has put beside the settings. Reading it is left to its first
+// use.
+func newPrices(s *setup, logger *slog.Logger) *cursor.LatePrices {
+	return cursor.NewLatePrices(func() *cursor.Prices {
+		own, err := cursor.ParsePrices(assets.Prices())
+		if err != nil { // tests read it
+			logger.Error("the built-in table of prices cannot be read", "reason", err)
+			return new(cursor.Prices)
+		}
+		prices, err := own.OrFile(filepath.Join(s.dirs.Config, "prices.json"))
+		if err != nil {
+			logger.Warn("the built-in prices are used", "reason", err)
+		}
+		return prices
+	})
 }
 
 // signal1 puts an element into a channel that holds one.
