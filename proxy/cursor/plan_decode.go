@@ -35,14 +35,6 @@ func (f fields) cents(name string) (Money, bool) {
 	return moneyOfCents(n), ok
 }
 
-func (f fields) percent(name string) (Percent, float64) {
-	n, ok := f.float(name)
-	if !ok {
-		return Percent{}, 0
-	}
-	return newPercent(n), n
-}
-
 // time returns a moment in milliseconds, seconds or ISO form.
 func (f fields) time(name string) time.Time {
 	n, ok := f.float(name)
@@ -77,8 +69,18 @@ func readPeriod(f fields) (Plan, bool) {
 	p.setIncluded(usage, used, hasUsed)
 	p.Bonus, _ = usage.cents("bonusSpend")
 	p.readSpendLimit(f.object("spendLimitUsage"))
-	p.State = max(state, stateOf(p.Included.Percent()))
+	p.State = max(state, p.Included.state())
 	return p, p.hasFigures()
+}
+
+// roundToCents makes the amounts those of a bill.
+func (p *Plan) roundToCents() {
+	for _, m := range []*Money{
+		&p.Included.Used, &p.Included.Limit, &p.Bonus, &p.OnDemand.Used, &p.OnDemand.Limit, &p.Pool.Used, &p.Pool.Limit, &p.Credits,
+	} {
+		// Amounts out of reach are the largest whole cents.
+		m.pico = min(m.rounded(picoPerCent), math.MaxInt64/picoPerCent) * picoPerCent
+	}
 }
 
 func (p *Plan) hasFigures() bool {
@@ -88,24 +90,22 @@ func (p *Plan) hasFigures() bool {
 // readAllowances reads the two percentages, which are Cursor's own and not to
 // be worked out where they are given.
 func (p *Plan) readAllowances(usage fields) PlanState {
-	var ours, others float64
-	p.CursorModels, ours = usage.percent("autoPercentUsed")
-	p.OtherModels, others = usage.percent("apiPercentUsed")
-	if !p.CursorModels.known {
-		p.CursorModels = usage.amount("autoSpend", "autoLimit").Percent()
-		ours = float64(p.CursorModels.tenths) / 10
+	var ours, others PlanState
+	p.CursorModels, ours = usage.allowance("autoPercentUsed", "autoSpend", "autoLimit")
+	p.OtherModels, others = usage.allowance("apiPercentUsed", "apiSpend", "apiLimit")
+	if ours == PlanLimited && p.OtherModels.known {
+		ours = PlanNear // the others still answer
 	}
-	if !p.OtherModels.known {
-		p.OtherModels = usage.amount("apiSpend", "apiLimit").Percent()
-		others = float64(p.OtherModels.tenths) / 10
+	return max(ours, others)
+}
+
+// allowance reads one of them. Its state is that of the exact figures.
+func (f fields) allowance(percent, used, limit string) (Percent, PlanState) {
+	if n, ok := f.float(percent); ok {
+		return newPercent(n), stateOf(n >= 80, n >= 100)
 	}
-	switch {
-	case others >= 100, ours >= 100 && !p.OtherModels.known:
-		return PlanLimited
-	case others >= 80, ours >= 80:
-		return PlanNear
-	}
-	return PlanOK
+	a := f.amount(used, limit)
+	return a.Percent(), a.state()
 }
 
 func (f fields) amount(used, limit string) Amount {
@@ -136,20 +136,36 @@ func (p *Plan) setIncluded(bucket fields, used Money, hasUsed bool) {
 	}
 }
 
-func stateOf(p Percent) PlanState {
+func stateOf(near, limited bool) PlanState {
 	switch {
-	case p.tenths >= 1000:
+	case limited:
 		return PlanLimited
-	case p.tenths >= 800:
+	case near:
 		return PlanNear
 	}
 	return PlanOK
 }
 
+func (a Amount) state() PlanState {
+	if a.Limit.IsZero() {
+		return PlanOK
+	}
+	scaled, reached := a.Used.times(100, 80)
+	return stateOf(!reached || scaled.Compare(a.Limit) >= 0, a.Used.Compare(a.Limit) >= 0)
+}
+
+func (r Requests) state() PlanState {
+	return stateOf(float64(r.Used) >= 0.8*float64(r.Limit), r.Used >= r.Limit)
+}
+
+// isTeamSeat reads the word for who pays: "user-team" is a member with a limit
+// of their own.
+func isTeamSeat(limitType string) bool { return limitType == "team" || limitType == "user-team" }
+
 // readSpendLimit reads what is spent beyond the plan. A member of a team has a
 // limit of their own, shares a pool, or both.
 func (p *Plan) readSpendLimit(f fields) {
-	p.Team = p.Team || f.text("limitType") == "team"
+	p.Team = p.Team || isTeamSeat(f.text("limitType"))
 	own, pool := f.bucket("individual"), f.bucket("pooled")
 	total, _ := f.cents("totalSpend")
 	switch {
@@ -195,7 +211,7 @@ func firstMoney(a, b Money) Money {
 // readSummary reads the dashboard's usage-summary; false if it has no figures.
 func readSummary(f fields) (Plan, bool) {
 	own, team := f.object("individualUsage"), f.object("teamUsage")
-	p := Plan{Name: membership(f.text("membershipType")), Team: f.text("limitType") == "team"}
+	p := Plan{Name: membership(f.text("membershipType")), Team: isTeamSeat(f.text("limitType"))}
 	start := f.time("billingCycleStart")
 	if end := f.time("billingCycleEnd"); !end.Equal(start) {
 		p.Resets = end
@@ -214,9 +230,9 @@ func readSummary(f fields) (Plan, bool) {
 	p.readOnDemand(own, team)
 	pool := team.object("pooled")
 	p.Pool = bucketOf(pool, "used", "limit", "remaining")
-	p.State = max(p.State, stateOf(p.Included.Percent()))
+	p.State = max(p.State, p.Included.state())
 	if !p.CursorModels.known && !p.OtherModels.known && p.Included.Limit.IsZero() {
-		p.State = max(p.State, stateOf(p.Pool.Percent()))
+		p.State = max(p.State, p.Pool.state())
 	}
 	return p, p.hasFigures()
 }

@@ -93,12 +93,28 @@ func TestPlanStates(t *testing.T) {
 		{`"autoPercentUsed":81,"apiPercentUsed":5`, PlanNear},
 		{`"apiPercentUsed":5,"includedSpend":1600,"limit":2000`, PlanNear},
 		{`"apiPercentUsed":5,"includedSpend":2000,"limit":2000`, PlanLimited},
+		{`"apiSpend":1599.2,"apiLimit":2000`, PlanOK}, // shown as 80%
+		{`"apiSpend":1999.9,"apiLimit":2000`, PlanNear},
+		{`"apiSpend":2000,"apiLimit":2000`, PlanLimited},
+		{`"apiPercentUsed":5,"includedSpend":1999,"limit":2000`, PlanNear},
+		{`"apiPercentUsed":5,"includedSpend":199990,"limit":200000`, PlanNear}, // shown as 100%
+		{`"apiPercentUsed":5,"includedSpend":1e300,"limit":2000`, PlanLimited},
 		{`"totalPercentUsed":100,"apiPercentUsed":5`, PlanOK}, // means too many things
 	}
 	for _, tt := range tests {
 		if p, _ := readPeriod(parseFields([]byte(`{"planUsage":{` + tt.usage + `}}`))); p.State != tt.want {
 			t.Errorf("%s: %v, want %v", tt.usage, p.State, tt.want)
 		}
+	}
+}
+
+func TestPlanAmountsAreThoseOfABill(t *testing.T) {
+	p, _ := readPeriod(parseFields([]byte(`{"planUsage":{"includedSpend":1288.456,"limit":1e300,"bonusSpend":0.4},"spendLimitUsage":{"limitType":"user-team"}}`)))
+	p.roundToCents()
+	text, err := json.Marshal(p)
+	const want = `{"state":"ok","team":true,"included":{"used_usd":"12.88","limit_usd":"9223372.03"},"on_demand":{"state":"off","used_usd":"0.00"}}`
+	if err != nil || string(text) != want {
+		t.Errorf("%s, %v", text, err)
 	}
 }
 

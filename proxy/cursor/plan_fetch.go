@@ -57,6 +57,7 @@ func (c planClient) fetch(ctx context.Context) (Plan, error) {
 		profile, _ := c.get(ctx, "/auth/full_stripe_profile")
 		p.Name = membership(profile.text("membershipType"))
 	}
+	p.roundToCents()
 	p.Fetched = time.Now().UTC().Round(0) // plans are compared with ==
 	return p, nil
 }
@@ -127,7 +128,7 @@ func (c planClient) siteUsage(ctx context.Context) (Plan, error) {
 		}
 		err = errors.Join(err, errCounts)
 		if p.Requests, ok = readRequests(counts); ok {
-			p.State = max(PlanOK, stateOf(p.Requests.Percent()))
+			p.State = p.Requests.state()
 		}
 	}
 	if ok {
