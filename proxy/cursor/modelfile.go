@@ -48,7 +48,7 @@ func readModelFile(dir, account string) (modelLists, time.Time, error) {
 	if dir == "" {
 		return modelLists{}, time.Time{}, errNoFolder
 	}
-	f, err := os.Open(modelPath(dir, account))
+	f, err := openRegular(modelPath(dir, account))
 	if err != nil {
 		return modelLists{}, time.Time{}, err
 	}
@@ -68,6 +68,19 @@ func readModelFile(dir, account string) (modelLists, time.Time, error) {
 		return modelLists{}, time.Time{}, errors.New("the file is damaged")
 	}
 	return file.Lists, file.Fetched, nil
+}
+
+// openRegular opens a file to read. Anything else, such as a pipe, could let
+// the program wait for ever.
+func openRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is no regular file")
+	}
+	return os.Open(path)
 }
 
 // valid says whether the ids are as the decoders would let them pass.

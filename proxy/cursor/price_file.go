@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"time"
 )
@@ -166,7 +165,7 @@ func readRate(d decimal) (int64, error) {
 // itself; it is never nil. The error says why a file that is there is not
 // used.
 func (p *Prices) OrFile(path string) (*Prices, error) {
-	file, err := os.Open(path)
+	file, err := openRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
 	}
