@@ -86,6 +86,7 @@ func NewAccount(cfg AccountConfig) (*Account, error) {
 	a.models = NewModelCache(ModelCacheConfig{
 		Call: NewModelCall(a.client, cfg.Hosts), Dir: cfg.CacheDir,
 		Catalog: cfg.Catalog, Changed: cfg.ModelsChanged, Logger: cfg.Logger,
+		WhileLoggedIn: a.tokens.whileLoggedIn,
 	})
 	pages := &http.Client{Transport: base, CheckRedirect: a.client.CheckRedirect}
 	a.plan.fetch = planClient{client: a.client, pages: pages, hosts: cfg.Hosts, tokens: a.tokens}.fetch

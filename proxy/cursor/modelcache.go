@@ -42,6 +42,9 @@ type ModelCacheConfig struct {
 	Call    ModelCall
 	Dir     string // folder of the lists; "" keeps them in memory only
 	Catalog CatalogConfig
+	// WhileLoggedIn runs write if the account's login is still the stored one,
+	// while no process can change that; nil just runs it.
+	WhileLoggedIn func(ctx context.Context, account string, write func() error) error
 	// Changed is called when Status would tell something new. It must not
 	// block. May be nil.
 	Changed func()
@@ -228,7 +231,7 @@ func (c *ModelCache) start(ctx context.Context) *modelRefresh {
 	c.finished.Go(func() {
 		defer stop()
 		lists, incomplete, err := c.fetch(ctx, old)
-		c.finish(r, account, lists, incomplete, err)
+		c.finish(ctx, r, account, lists, incomplete, err)
 	})
 	return r
 }
@@ -247,7 +250,7 @@ func (r *modelRefresh) wait(ctx context.Context) (*Catalog, error) {
 
 // finish takes over what a refresh has brought. incomplete is a reason to try
 // again soon.
-func (c *ModelCache) finish(r *modelRefresh, account string, lists modelLists, incomplete, err *chat.Error) {
+func (c *ModelCache) finish(ctx context.Context, r *modelRefresh, account string, lists modelLists, incomplete, err *chat.Error) {
 	fetched := time.Now()
 	if err == nil {
 		var fault error
@@ -275,13 +278,14 @@ func (c *ModelCache) finish(r *modelRefresh, account string, lists modelLists, i
 	if err != nil {
 		c.cfg.Logger.Info("the list of models could not be fetched", "error", err)
 	} else {
-		c.store(r, account, lists, fetched)
+		c.store(ctx, r, account, lists, fetched)
 	}
 	c.cfg.Changed()
 }
 
-// store writes the file, unless the list was forgotten in the meantime.
-func (c *ModelCache) store(r *modelRefresh, account string, lists modelLists, fetched time.Time) {
+// store writes the file, unless the list was forgotten in the meantime,
+// by this process or another one that has logged out.
+func (c *ModelCache) store(ctx context.Context, r *modelRefresh, account string, lists modelLists, fetched time.Time) {
 	c.files.Lock()
 	defer c.files.Unlock()
 	c.mu.Lock()
@@ -290,7 +294,14 @@ func (c *ModelCache) store(r *modelRefresh, account string, lists modelLists, fe
 	if !current {
 		return
 	}
-	if err := writeModelFile(c.cfg.Dir, account, lists, fetched); err != nil {
+	write := func() error { return writeModelFile(c.cfg.Dir, account, lists, fetched) }
+	var err error
+	if c.cfg.WhileLoggedIn != nil && c.cfg.Dir != "" {
+		err = c.cfg.WhileLoggedIn(ctx, account, write)
+	} else {
+		err = write()
+	}
+	if err != nil {
 		c.cfg.Logger.Warn("the list of models could not be stored", "error", err)
 	}
 }

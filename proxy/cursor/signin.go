@@ -2,6 +2,8 @@ package cursor
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"time"
 
 	"cursortray/proxy/chat"
@@ -50,6 +52,26 @@ func (s *TokenSource) SignOut(ctx context.Context) error {
 		return &chat.Error{Kind: chat.Unavailable, Code: CodeNotSaved, Err: err,
 			Message: "the saved login cannot be deleted: " + err.Error()}
 	})
+}
+
+// whileLoggedIn runs write, unless the login of subject is no longer the stored
+// one. No process logs in or out meanwhile.
+func (s *TokenSource) whileLoggedIn(ctx context.Context, subject string, write func() error) error {
+	unlock, failed := s.lockFile(ctx)
+	if failed != nil {
+		return failed
+	}
+	defer unlock()
+	unsaved := false
+	s.note(func() { unsaved = s.unsaved != nil })
+	if !unsaved {
+		text, err := s.cfg.Store.Get(ctx, loginName)
+		stored, damaged := decodeCredentials(text)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && damaged == nil && stored.access != "" && subjectOf(stored.access) != subject {
+			return errors.New("the login has ended meanwhile")
+		}
+	}
+	return write()
 }
 
 // replace runs change while neither this nor another process renews or
