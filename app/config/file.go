@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"cursortray/app/confedit"
 
 	"github.com/pelletier/go-toml/v2"
 )
@@ -115,6 +118,13 @@ func (f *File) load() (map[string]any, []Warning) {
 	return nil, []Warning{{Source: f.path, Text: text + "; it was moved to " + aside + " and the defaults are used"}}
 }
 
+func decode(data []byte) (map[string]any, error) {
+	values := map[string]any{}
+	// What some editors on Windows put in front of a file.
+	err := toml.Unmarshal(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), &values)
+	return values, err
+}
+
 // position says where the error is. The parser's own words are left out: they
 // may quote the line, and the line may hold a secret.
 func position(err error) string {
@@ -186,9 +196,9 @@ func (f *File) Set(key string, value any) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read settings: %w", err)
 	}
-	edited, err := setKey(data, key, tomlValue(row.get(&checked)))
+	edited, err := confedit.Set(confedit.TOML, data, confedit.Names(key), tomlValue(row.get(&checked)))
 	if err != nil {
-		return fmt.Errorf("set %s in %s: %w", key, path, hideQuote(err))
+		return fmt.Errorf("set %s in %s: %w", key, path, err)
 	}
 	if err := writeFile(path, edited); err != nil {
 		return fmt.Errorf("write settings: %w", err)
@@ -211,14 +221,6 @@ func tomlValue(value any) any {
 		}
 	}
 	return value
-}
-
-// hideQuote replaces a parser error by its position, see position.
-func hideQuote(err error) error {
-	if where := position(err); where != "" {
-		return errors.New("the file is not valid TOML" + where)
-	}
-	return err
 }
 
 // writeFile replaces path in one step: whoever reads it, and whatever is on

@@ -263,7 +263,7 @@ func TestSetKeepsALink(t *testing.T) {
 	if err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link was replaced: %v %v", info.Mode(), err)
 	}
-	if text, _ := os.ReadFile(target); string(text) != "# kept in a repository\nbackend = 'cli'\n" {
+	if text, _ := os.ReadFile(target); string(text) != "# kept in a repository\nbackend = \"cli\"\n" {
 		t.Errorf("target holds %q", text)
 	}
 }

@@ -21,8 +21,11 @@ var mayImport = map[string][]string{
 	"app/control":   {"app", "app/config", "proxy/chat", "proxy/cursor"},
 	"app/localkey":  {"keychain", "proxy/chat"},
 	"app/dashboard": {"app", "assets"},
-	"app/editors":   {},
-	"app/config":    {},
+	// Editing the text of a file is the same for our settings and for those of
+	// editors.
+	"app/confedit":  {},
+	"app/editors":   {"app/confedit"},
+	"app/config":    {"app/confedit"},
 	"app/autostart": {},
 	"app/e2e":       {},
 	// Its bare server decodes what the simulated Cursor sends.
@@ -91,13 +94,16 @@ var usedBy = map[string][]string{
 	"github.com/godbus/dbus/v5":        {"tray"},
 	// Files that only one process may hold: the instance, the key file, the
 	// renewal of the login.
-	"github.com/gofrs/flock":          {"app/control", "keychain", "proxy/cursor"},
-	"github.com/gorilla/mux":          {"proxy"},
-	"github.com/pelletier/go-toml/v2": {"app/config"},
+	"github.com/gofrs/flock": {"app/control", "keychain", "proxy/cursor"},
+	"github.com/gorilla/mux": {"proxy"},
+	// Reads the settings file, and finds what to edit in it and in editors' files.
+	"github.com/pelletier/go-toml/v2": {"app/config", "app/confedit"},
 	"github.com/pkg/browser":          {"app/cmd/cursortray"},
+	"github.com/tailscale/hujson":     {"app/confedit"},
 	// The vocabulary for counting tokens, inside the program (4 MB of it), MIT.
 	"github.com/tiktoken-go/tokenizer": {"proxy/tokencount"},
 	"github.com/zalando/go-keyring":    {"keychain"},
+	"go.yaml.in/yaml/v3":               {"app/confedit"},
 	"golang.org/x/sync":                {},
 	// The rest of the system-call interface, in _GOOS files only.
 	"golang.org/x/sys": {"app", "app/control", "keychain", "proxy/cursor", "proxy/cursor/agentcli", "tray"},
