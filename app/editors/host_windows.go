@@ -1,0 +1,4 @@
+package editors
+
+// Host is the system this program was built for.
+const Host = Windows
