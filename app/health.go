@@ -10,6 +10,9 @@ import (
 )
 
 const (
+	// firstCheck is from the start to the first check, which may take much of
+	// the processor: a client that has waited for the port goes first.
+	firstCheck    = 50 * time.Millisecond
 	checkInterval = 5 * time.Minute
 	checkTimeout  = time.Minute
 	// Failing requests cause a check, but not one each.

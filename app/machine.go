@@ -59,7 +59,7 @@ func (m *machine) begin() {
 	if m.server.want {
 		m.startProxy()
 	}
-	m.check()
+	m.recheck.Reset(firstCheck)
 	m.readKey()
 	if m.app.cfg.Account == nil {
 		m.loadModels(false)

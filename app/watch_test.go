@@ -102,6 +102,7 @@ func quiet(t *testing.T, b *counting) (a *App, finish func()) {
 	})
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(t.Context()) }()
+	time.Sleep(firstCheck)
 	synctest.Wait()
 	return a, func() {
 		a.Do(Quit{})
