@@ -67,6 +67,7 @@ type Backend struct {
 	times      timing
 	runs       *registry
 	shelf      *shelf
+	calls      calls
 	goroutines crew
 }
 

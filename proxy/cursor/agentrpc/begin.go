@@ -94,7 +94,7 @@ func (b *Backend) open(t *turn, origin string, first *cursorpb.AgentRunRequest) 
 		tap: &tap{transport: b.cfg.Transport, started: time.Now()},
 	}
 	r.stop = func() { cancel(); r.tap.abort() }
-	r.stream = call(ctx, r.tap, origin)
+	r.stream = b.calls.open(ctx, r.tap, origin)
 	r.out = newOutbox(&outbox{
 		send: r.stream.Send, close: r.endHalf, pending: r.pending, tick: r.watch, taken: r.tap.taken, times: b.times,
 		stalled: func() { r.end(stalled()) },

@@ -3,9 +3,11 @@ package agentrpc
 import (
 	"bufio"
 	"cmp"
+	"compress/gzip"
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,16 +19,21 @@ import (
 // snapshots keeps conversations in a folder, one file each, so that they
 // outlive the program. A nil *snapshots keeps nothing. A file that cannot be
 // read or written costs the conversation's state, never a request: the history
-// is sent again then.
+// is sent again then. Nor does a request wait for a file to be written.
 type snapshots struct {
 	dir    string
 	life   time.Duration
 	logger *slog.Logger
 
-	mu    sync.Mutex
-	index map[fingerprint]snapshotFile // nil until it is needed
-	turns map[string]int               // newest turn saved, by conversation
-	lent  map[string]bool              // conversations that a run has
+	writing sync.Mutex // one file at a time; taken before mu
+	packers sync.Pool  // of *gzip.Writer, which take a megabyte
+
+	mu      sync.Mutex
+	age     int                           // how often it was cleared, as the shelf's
+	index   map[fingerprint]*snapshotFile // nil until it is needed
+	turns   map[string]int                // newest turn saved, by conversation
+	lent    map[string]bool               // conversations that a run has
+	current string                        // the conversation whose file is being written; "" if it was removed meanwhile
 }
 
 // snapshotFile is one file of the folder.
@@ -38,6 +45,7 @@ type snapshotFile struct {
 
 const (
 	snapshotSuffix   = ".conversation"
+	newPrefix        = "new-"    // while it is written
 	maxSnapshots     = 512 << 20 // bytes in the folder
 	maxSnapshotFiles = 512
 )
@@ -57,8 +65,7 @@ func (s *snapshots) load(print fingerprint, resume bool) *conversation {
 	c, err := s.open(file.name)
 	if err != nil {
 		s.logger.Warn("a saved conversation cannot be read; its history is sent again", "error", err)
-		s.forget(file.name)
-		s.unlink(file.name)
+		s.drop(file)
 		return nil
 	}
 	s.lent[c.id] = true
@@ -99,41 +106,77 @@ func (s *snapshots) save(c *conversation) {
 	if s == nil || c.state == nil {
 		return
 	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if !s.wants(c) {
+		return
+	}
+	head := c.head()
+	file, size, err := s.write(head, c)
+	if err == nil {
+		err = s.publish(c, head, file, size)
+	}
+	if err != nil {
+		s.logger.Warn("a conversation cannot be saved; it is lost when the program ends", "error", err)
+	}
+}
+
+// wants tells whether a conversation is to be saved.
+func (s *snapshots) wants(c *conversation) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.read()
-	if s.turns[c.id] > c.turns {
-		return // a later turn was quicker
+	if c.age != s.age || s.turns[c.id] > c.turns { // it was forgotten, or a later turn was quicker
+		return false
 	}
-	head := c.head()
-	name := c.id + snapshotSuffix
-	size, err := s.write(name, head, c)
-	if err != nil {
-		s.logger.Warn("a conversation cannot be saved; it is lost when the program ends", "error", err)
-		return
-	}
-	s.turns[c.id] = c.turns
-	s.forget(name)
-	s.index[c.print] = snapshotFile{name: name, head: head, size: size}
-	s.sweep(time.Now())
+	s.current = c.id
+	return true
 }
 
-func (s *snapshots) write(name string, head snapshotHead, c *conversation) (size int64, err error) {
+// write makes a file that is none of the conversations yet.
+func (s *snapshots) write(head snapshotHead, c *conversation) (name string, size int64, err error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return 0, err
+		return "", 0, err
 	}
-	f, err := os.CreateTemp(s.dir, "new-*") // with mode 0600
+	f, err := os.CreateTemp(s.dir, newPrefix+"*") // with mode 0600
 	if err != nil {
-		return 0, err
+		return "", 0, err
 	}
-	defer os.Remove(f.Name()) // gone after the renaming
-	if err = writeSnapshot(f, head, c); err == nil {
+	packer, ok := s.packers.Get().(*gzip.Writer)
+	if !ok {
+		packer = newPacker()
+	}
+	if err = writeSnapshot(f, packer, head, c); err == nil {
 		size, err = f.Seek(0, io.SeekCurrent)
 	}
+	s.packers.Put(packer)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return 0, err
+		return "", 0, errors.Join(err, os.Remove(f.Name()))
 	}
-	return size, os.Rename(f.Name(), filepath.Join(s.dir, name))
+	return f.Name(), size, nil
+}
+
+// publish makes the file that of its conversation, unless that was removed while
+// it was written. Of two that stand for the same messages only the newer one
+// would ever be found.
+func (s *snapshots) publish(c *conversation, head snapshotHead, file string, size int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.current != c.id {
+		return os.Remove(file)
+	}
+	name := c.id + snapshotSuffix
+	if err := os.Rename(file, filepath.Join(s.dir, name)); err != nil {
+		return errors.Join(err, os.Remove(file))
+	}
+	s.forget(name)
+	if old := s.index[c.print]; old != nil {
+		s.drop(old)
+	}
+	s.turns[c.id] = c.turns
+	s.index[c.print] = &snapshotFile{name: name, head: head, size: size}
+	s.sweep(time.Now())
+	return nil
 }
 
 // remove deletes a conversation's file.
@@ -145,32 +188,52 @@ func (s *snapshots) remove(id string) {
 	defer s.mu.Unlock()
 	s.read()
 	delete(s.lent, id)
-	s.forget(id + snapshotSuffix)
-	s.unlink(id + snapshotSuffix)
+	if s.current == id {
+		s.current = ""
+	}
+	if _, known := s.turns[id]; !known {
+		return // most are new
+	}
+	name := id + snapshotSuffix
+	s.forget(name)
+	s.unlink(name)
+	delete(s.turns, id)
 }
 
-// clear deletes all.
-func (s *snapshots) clear() {
+// clear deletes all. Nothing from before is saved from now on.
+func (s *snapshots) clear(age int) {
 	if s == nil {
 		return
 	}
+	s.writing.Lock() // what is being written goes, too
+	defer s.writing.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.read()
+	s.age = age
 	for _, file := range s.index {
 		s.unlink(file.name)
 	}
 	clear(s.index)
+	clear(s.turns)
 }
 
 // The rest needs s.mu.
 
+// forget removes a file from the index.
 func (s *snapshots) forget(name string) {
 	for print, file := range s.index {
 		if file.name == name {
 			delete(s.index, print)
 		}
 	}
+}
+
+// drop deletes a file, and what is known of it.
+func (s *snapshots) drop(file *snapshotFile) {
+	s.forget(file.name)
+	s.unlink(file.name)
+	delete(s.turns, file.head.ID)
 }
 
 func (s *snapshots) unlink(name string) { _ = os.Remove(filepath.Join(s.dir, name)) }
@@ -180,13 +243,13 @@ func (s *snapshots) read() {
 	if s.index != nil {
 		return
 	}
-	s.index, s.turns, s.lent = make(map[fingerprint]snapshotFile), make(map[string]int), make(map[string]bool)
+	s.index, s.turns, s.lent = make(map[fingerprint]*snapshotFile), make(map[string]int), make(map[string]bool)
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return // there is none yet
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "new-") { // of a program that was killed
+		if strings.HasPrefix(e.Name(), newPrefix) { // of a program that was killed
 			s.unlink(e.Name())
 			continue
 		}
@@ -198,39 +261,50 @@ func (s *snapshots) read() {
 			s.unlink(e.Name())
 			continue
 		}
-		s.index[fingerprint(file.head.Print)] = file
-		s.turns[file.head.ID] = file.head.Turns
+		s.found(file)
 	}
 	s.sweep(time.Now())
 }
 
-func (s *snapshots) look(name string) (snapshotFile, error) {
+// found takes a file into the index. Of two that stand for the same messages
+// the newer one stays.
+func (s *snapshots) found(file *snapshotFile) {
+	print := fingerprint(file.head.Print)
+	if other := s.index[print]; other != nil {
+		if other.head.Used.After(file.head.Used) {
+			s.unlink(file.name)
+			return
+		}
+		s.drop(other)
+	}
+	s.index[print] = file
+	s.turns[file.head.ID] = file.head.Turns
+}
+
+func (s *snapshots) look(name string) (*snapshotFile, error) {
 	f, err := os.Open(filepath.Join(s.dir, name))
 	if err != nil {
-		return snapshotFile{}, err
+		return nil, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return snapshotFile{}, err
+		return nil, err
 	}
 	head, err := readHead(bufio.NewReader(f))
-	return snapshotFile{name: name, head: head, size: info.Size()}, err
+	return &snapshotFile{name: name, head: head, size: info.Size()}, err
 }
 
 // sweep deletes what is too old, or too much.
 func (s *snapshots) sweep(now time.Time) {
-	var files []snapshotFile
-	for _, file := range s.index {
-		files = append(files, file)
-	}
-	slices.SortFunc(files, func(a, b snapshotFile) int { return cmp.Compare(b.head.Used.UnixNano(), a.head.Used.UnixNano()) })
+	files := slices.SortedFunc(maps.Values(s.index), func(a, b *snapshotFile) int {
+		return cmp.Compare(b.head.Used.UnixNano(), a.head.Used.UnixNano())
+	})
 	total := int64(0)
 	for i, file := range files {
 		total += file.size
 		if now.Sub(file.head.Used) > s.life || i >= maxSnapshotFiles || total > maxSnapshots {
-			s.forget(file.name)
-			s.unlink(file.name)
+			s.drop(file)
 		}
 	}
 }

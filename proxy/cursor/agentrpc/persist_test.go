@@ -179,7 +179,7 @@ func TestSavedFileHasNoPlainText(t *testing.T) {
 	var out bytes.Buffer
 	c := sample("c", time.Now())
 	c.state = []byte(strings.Repeat("the user's words ", 100))
-	if err := writeSnapshot(&out, c.head(), c); err != nil {
+	if err := writeSnapshot(&out, newPacker(), c.head(), c); err != nil {
 		t.Fatal(err)
 	}
 	if out.Len() > 1000 {
@@ -190,7 +190,7 @@ func TestSavedFileHasNoPlainText(t *testing.T) {
 func FuzzReadSnapshot(f *testing.F) {
 	var out bytes.Buffer
 	c := sample("seed", time.Unix(1, 0))
-	if err := writeSnapshot(&out, c.head(), c); err != nil {
+	if err := writeSnapshot(&out, newPacker(), c.head(), c); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(out.Bytes())
@@ -224,4 +224,42 @@ func TestForgetReachesRunsUnderWay(t *testing.T) {
 	if last := runs[len(runs)-1]; last.GetConversationId() == runs[0].GetConversationId() || last.GetConversationId() == runs[1].GetConversationId() {
 		t.Error("the conversation goes on")
 	}
+}
+
+// Conversations that stand for the same messages, as those of a program that
+// asks the same question again and again, do not fill the disk.
+func TestSameWordsAreKeptOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "conversations")
+	same := func(s *session) error {
+		if err := s.say("pong"); err != nil {
+			return err
+		}
+		if err := s.checkpoint(used(1, 2)); err != nil {
+			return err
+		}
+		return s.end(nil)
+	}
+	for range 2 { // with and without a restart
+		b := newBench(t, same, inFolder(dir))
+		for range 3 {
+			b.ask(t, words("ping"))
+		}
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if list := files(t, dir); len(list) != 1 {
+			t.Fatalf("the folder has %v", list)
+		}
+	}
+	// As an older version left them.
+	text, err := os.ReadFile(files(t, dir)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "another"+snapshotSuffix), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, same, inFolder(dir))
+	b.ask(t, words("something else"))
+	eventually(t, "one of each", func() bool { return len(files(t, dir)) == 2 })
 }

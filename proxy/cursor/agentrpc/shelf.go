@@ -100,12 +100,7 @@ func (s *shelf) replaces(c *conversation) {
 
 // save keeps a conversation on disk.
 func (s *shelf) save(c *conversation) {
-	s.mu.Lock()
-	current := c.age == s.age
-	s.mu.Unlock()
-	if current {
-		s.disk.save(c)
-	}
+	s.disk.save(c)
 	s.disk.back(c.id)
 }
 
@@ -115,7 +110,7 @@ func (s *shelf) clear() {
 	defer s.mu.Unlock()
 	s.age++
 	clear(s.byPrint)
-	s.disk.clear()
+	s.disk.clear(s.age)
 }
 
 // remove, all, expire and shrink need s.mu.
@@ -147,15 +142,20 @@ func (s *shelf) expire(now time.Time) {
 // shrink keeps the newest within the limits. One that is not settled yet is
 // counted when it is.
 func (s *shelf) shrink() {
-	all := s.all()
-	slices.SortFunc(all, func(a, b *conversation) int { return cmp.Compare(b.used.UnixNano(), a.used.UnixNano()) })
-	total := 0
-	for i, c := range all {
-		if !c.isSettled() {
-			continue
+	all := slices.DeleteFunc(s.all(), func(c *conversation) bool { return !c.isSettled() })
+	number, total := 0, 0
+	for _, c := range all {
+		number, total = number+1, total+c.size()
+	}
+	if number <= maxShelved && total <= maxShelvedBytes {
+		return
+	}
+	slices.SortFunc(all, func(a, b *conversation) int { return cmp.Compare(a.used.UnixNano(), b.used.UnixNano()) })
+	for _, c := range all {
+		if number <= maxShelved && total <= maxShelvedBytes {
+			return
 		}
-		if total += c.size(); i >= maxShelved || total > maxShelvedBytes {
-			s.remove(c)
-		}
+		number, total = number-1, total-c.size()
+		s.remove(c)
 	}
 }

@@ -37,7 +37,12 @@ func (c *conversation) head() snapshotHead {
 		Used: c.used, Window: c.window, Turns: c.turns}
 }
 
-func writeSnapshot(w io.Writer, head snapshotHead, c *conversation) error {
+func newPacker() *gzip.Writer {
+	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // a level that exists
+	return z
+}
+
+func writeSnapshot(w io.Writer, z *gzip.Writer, head snapshotHead, c *conversation) error {
 	line, err := json.Marshal(head)
 	if err != nil {
 		return err
@@ -45,10 +50,7 @@ func writeSnapshot(w io.Writer, head snapshotHead, c *conversation) error {
 	if _, err := fmt.Fprintf(w, "%s%s\n", snapshotTitle, line); err != nil {
 		return err
 	}
-	z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
-	if err != nil {
-		return err
-	}
+	z.Reset(w)
 	writeChunk(z, c.state)
 	for id, data := range c.blobs.data {
 		writeChunk(z, []byte(id))

@@ -50,7 +50,7 @@ func BenchmarkBareDeltas(b *testing.B) {
 	for b.Loop() {
 		exchange := &tap{transport: bench.cfg.Transport, started: time.Now(), onEnd: func() {}}
 		exchange.complete.Store(true)
-		stream := call(b.Context(), exchange, bench.server.URL)
+		stream := bench.calls.open(b.Context(), exchange, bench.server.URL)
 		if err := stream.Send(&pb.AgentClientMessage{Message: &pb.AgentClientMessage_RunRequest{
 			RunRequest: &pb.AgentRunRequest{ConversationState: []byte{}, ConversationId: proto.String("c")}}}); err != nil {
 			b.Fatal(err)

@@ -14,7 +14,8 @@ import (
 
 // tap makes the HTTP exchange of one run and sees what is below messages: when
 // bytes came last, an answer that is no stream, and the last envelope, whose
-// details connect does not give out. It is connect's HTTP client for that run.
+// details connect does not give out. It is connect's HTTP client for that run,
+// see tapped.
 type tap struct {
 	transport http.RoundTripper
 	started   time.Time
@@ -45,7 +46,7 @@ var (
 
 // Do makes the call. It bypasses http.Client, which would follow redirects.
 func (t *tap) Do(req *http.Request) (*http.Response, error) {
-	req.Body = &takenBody{req.Body, t}
+	req.Body = &takenBody{ReadCloser: req.Body, tap: t}
 	resp, err := t.transport.RoundTrip(req)
 	if err != nil {
 		t.failed = err
@@ -144,15 +145,26 @@ func (b rawBody) Read(p []byte) (int, error) {
 // taken returns how long the transport has taken nothing.
 func (t *tap) taken() time.Duration { return time.Since(t.started) - time.Duration(t.took.Load()) }
 
-// takenBody sees what the transport takes of what we send.
+// takenBody sees what the transport takes of what we send, and gives it whole
+// envelopes: connect writes the head of each by itself, and the transport would
+// send every piece in a packet of its own (connect 1.21, net/http of Go 1.26).
 type takenBody struct {
 	io.ReadCloser
-	tap *tap
+	tap    *tap
+	frames frameScanner
 }
 
-func (b *takenBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	b.tap.took.Store(int64(time.Since(b.tap.started)))
+func (b *takenBody) Read(p []byte) (n int, err error) {
+	for {
+		var more int
+		more, err = b.ReadCloser.Read(p[n:])
+		_ = b.frames.feed(p[n : n+more]) // we write no large ones
+		n += more
+		b.tap.took.Store(int64(time.Since(b.tap.started)))
+		if err != nil || n == 0 || n == len(p) || !b.frames.within() {
+			break
+		}
+	}
 	if errors.Is(err, io.EOF) && !b.tap.complete.Load() {
 		// Connect closes after any error. For the service an end of our half
 		// is the end of the turn, while a reset is what is meant.
@@ -201,6 +213,9 @@ func (s *frameScanner) feed(p []byte) error {
 	}
 	return nil
 }
+
+// within tells whether an envelope has begun and is not whole yet.
+func (s *frameScanner) within() bool { return s.have > 0 }
 
 // endStream returns the payload of the last envelope, if it came.
 func (s *frameScanner) endStream() (payload []byte, whole bool) {

@@ -2,8 +2,10 @@ package agentrpc
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"connectrpc.com/connect"
@@ -40,15 +42,45 @@ const connectLimit = 15 * time.Second
 // duplex is the call of one run.
 type duplex = connect.BidiStreamForClient[cursorpb.AgentClientMessage, cursorpb.AgentServerMessage]
 
-// call opens the call. Nothing is sent before the first message.
-func call(ctx context.Context, t *tap, origin string) *duplex {
-	client := cursorpb.NewAgentServiceClient(t, origin,
-		connect.WithCodec(cursorpb.Codec{}), connect.WithReadMaxBytes(maxFrame))
-	stream := client.Run(ctx)
+// calls opens the calls of runs. Their client is made once: it takes longer than
+// all else that there is to do for a call.
+type calls struct {
+	mu     sync.Mutex
+	origin string
+	client cursorpb.AgentServiceClient
+}
+
+// open opens a call through a tap. Nothing is sent before the first message.
+func (c *calls) open(ctx context.Context, t *tap, origin string) *duplex {
+	stream := c.at(origin).Run(context.WithValue(ctx, tapKey{}, t))
 	h := stream.RequestHeader()
 	// As the command-line client of Cursor has them.
 	h.Set("User-Agent", "connect-es/1.6.1")
 	h.Set("Te", "trailers")
 	h.Set("X-Cursor-Streaming", "true")
 	return stream
+}
+
+func (c *calls) at(origin string) cursorpb.AgentServiceClient {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.client == nil || c.origin != origin {
+		c.origin = origin
+		c.client = cursorpb.NewAgentServiceClient(tapped{}, origin, connect.WithCodec(codec{}), connect.WithReadMaxBytes(maxFrame))
+	}
+	return c.client
+}
+
+// tapKey finds the tap in the context of a call.
+type tapKey struct{}
+
+// tapped is connect's HTTP client, which is the tap of each run.
+type tapped struct{}
+
+func (tapped) Do(req *http.Request) (*http.Response, error) {
+	t, ok := req.Context().Value(tapKey{}).(*tap)
+	if !ok {
+		return nil, errors.New("a call without a tap")
+	}
+	return t.Do(req)
 }
