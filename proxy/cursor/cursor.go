@@ -34,6 +34,10 @@ type Config struct {
 	Client *http.Client
 	Hosts  Hosts
 	Store  Store
+	// OtherStores are those that other settings would choose, and in which an
+	// older login may lie: a logout deletes it there, too, as far as they can be
+	// reached.
+	OtherStores []Store
 	// LockFile is held while the login is renewed or replaced, so that two
 	// processes with one Store take turns. "" means that there is only one.
 	LockFile string

@@ -78,12 +78,16 @@ func (s *TokenSource) payDeletion(ctx context.Context, gone, stored Credentials,
 
 // lastTry asks the store once more before the program ends.
 func (s *TokenSource) lastTry() {
-	var owes bool
-	s.note(func() { owes = s.owes() })
-	if !owes {
+	var caller context.Context
+	s.note(func() {
+		if s.owes() {
+			caller = s.caller
+		}
+	})
+	if caller == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
+	ctx, cancel := context.WithTimeout(caller, closeGrace)
 	defer cancel()
 	select {
 	case s.turn <- struct{}{}:

@@ -41,6 +41,7 @@ func (s *TokenSource) SignOut(ctx context.Context) error {
 			}
 		})
 		err := s.cfg.Store.Delete(ctx, loginName)
+		s.clearOthers(ctx)
 		if err == nil {
 			s.forget(notLoggedIn(), nil)
 			return nil
@@ -52,6 +53,18 @@ func (s *TokenSource) SignOut(ctx context.Context) error {
 		return &chat.Error{Kind: chat.Unavailable, Code: CodeNotSaved, Err: err,
 			Message: "the saved login cannot be deleted: " + err.Error()}
 	})
+}
+
+// clearOthers does what it can: most of these stores are never used, and some
+// are not there.
+func (s *TokenSource) clearOthers(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, othersLimit)
+	defer cancel()
+	for _, store := range s.cfg.OtherStores {
+		if err := store.Delete(ctx, loginName); err != nil {
+			s.cfg.logger().Debug("a store of secrets that is not in use was not cleared", "error", err)
+		}
+	}
 }
 
 // whileLoggedIn runs write, unless the login of subject is no longer the stored
@@ -90,6 +103,7 @@ func (s *TokenSource) replace(ctx context.Context, signedIn bool, change func(co
 		return failed
 	}
 	defer unlock()
+	s.note(func() { s.caller = context.WithoutCancel(ctx) })
 	err := change(ctx)
 	if s.cfg.Changed != nil {
 		s.cfg.Changed(signedIn)

@@ -25,6 +25,8 @@ const (
 	freshFor = 10 * time.Second
 	// closeGrace lets a renewal save its tokens when the program ends.
 	closeGrace = 3 * time.Second
+	// othersLimit is for a logout to reach stores that are not in use.
+	othersLimit = 5 * time.Second
 )
 
 // TokenSource gives out access tokens that are good for a while. It reads the
@@ -44,17 +46,18 @@ type TokenSource struct {
 
 	mu      sync.Mutex // guards the rest
 	closed  bool
-	work    *work        // the running read or renewal, nil if there is none
-	creds   *Credentials // nil if there are none, or if they were not read yet
-	problem *chat.Error  // why creds is nil; nil if they were not read yet
-	asked   time.Time    // when the store was asked last
-	unsaved *chat.Error  // why creds are not in the store, nil if they are
-	gone    *Credentials // a login that has ended and is still to be deleted, zero if not known which
-	payNow  bool         // the next call asks the store for what it owes
-	seen    Credentials  // what the store holds, as far as known
-	failed  time.Time    // last renewal that failed for a passing reason
-	renewed time.Time    // last renewal that worked
-	tried   string       // access token without a known end that was tried to renew
+	work    *work           // the running read or renewal, nil if there is none
+	creds   *Credentials    // nil if there are none, or if they were not read yet
+	problem *chat.Error     // why creds is nil; nil if they were not read yet
+	asked   time.Time       // when the store was asked last
+	unsaved *chat.Error     // why creds are not in the store, nil if they are
+	gone    *Credentials    // a login that has ended and is still to be deleted, zero if not known which
+	caller  context.Context // of the last change, without its end: Close has none
+	payNow  bool            // the next call asks the store for what it owes
+	seen    Credentials     // what the store holds, as far as known
+	failed  time.Time       // last renewal that failed for a passing reason
+	renewed time.Time       // last renewal that worked
+	tried   string          // access token without a known end that was tried to renew
 }
 
 // NewTokenSource returns a source for the login in cfg.Store. It does nothing
@@ -194,6 +197,7 @@ func (s *TokenSource) start(ctx context.Context, n need) *work {
 	// The first caller may leave, but others wait too, and tokens that were
 	// renewed have to be saved.
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), workLimit)
+	s.caller = context.WithoutCancel(ctx)
 	w := &work{need: n, stop: stop, done: make(chan struct{})}
 	s.work = w
 	owed := s.owes()

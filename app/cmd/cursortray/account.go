@@ -36,6 +36,7 @@ type place struct {
 	runs   *lateTransport // for runs, without the login
 	hosts  cursor.Hosts
 	store  keychain.Store
+	others []cursor.Store // of other settings, which a logout clears
 	dirs   accountDirs
 }
 
@@ -57,7 +58,7 @@ func (p *process) newAccount(s *setup, store keychain.Store, logger *slog.Logger
 	}
 	calls, runs := newTransports(p.env("SSL_CERT_FILE"))
 	return newAccountAt(s, place{
-		client: &http.Client{Transport: calls}, runs: runs, hosts: hosts, store: store,
+		client: &http.Client{Transport: calls}, runs: runs, hosts: hosts, store: store, others: otherStores(s, store),
 		dirs: accountDirs{
 			lock:          filepath.Join(s.dirs.State, "login.lock"),
 			cache:         filepath.Join(s.dirs.Cache, "account"),
@@ -80,13 +81,14 @@ func newAccountAt(s *setup, at place, logger *slog.Logger) (*account, error) {
 	}
 	a.cursor, err = cursor.NewAccount(cursor.AccountConfig{
 		Config: cursor.Config{
-			Client:   at.client,
-			Hosts:    at.hosts,
-			Store:    at.store,
-			LockFile: at.dirs.lock,
-			Changed:  func(bool) { signal1(a.changed) },
-			Stored:   func() { signal1(a.stored) },
-			Logger:   logger,
+			Client:      at.client,
+			Hosts:       at.hosts,
+			Store:       at.store,
+			LockFile:    at.dirs.lock,
+			OtherStores: at.others,
+			Changed:     func(bool) { signal1(a.changed) },
+			Stored:      func() { signal1(a.stored) },
+			Logger:      logger,
 		},
 		Identity:      identity,
 		AgentURL:      s.settings.Agent.URL,

@@ -107,6 +107,19 @@ func newStore(s *setup) keychain.Store {
 	}
 }
 
+// otherStores are those of other choices of token_store.
+func otherStores(s *setup, chosen keychain.Store) []cursor.Store {
+	var others []cursor.Store
+	for _, setting := range []string{"file", "keychain"} {
+		with := *s
+		with.settings.TokenStore = setting
+		if store := newStore(&with); store.Kind() != chosen.Kind() {
+			others = append(others, store)
+		}
+	}
+	return others
+}
+
 func newKeys(s *setup, store keychain.Store, logger *slog.Logger) *localkey.Keys {
 	return localkey.New(localkey.Config{Fixed: s.settings.APIKey.Reveal(), Store: store, Logger: logger})
 }
