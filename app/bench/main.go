@@ -89,8 +89,10 @@ func (b *bench) build() error {
 	return goBuild(b.cursortray, "./app/cmd/cursortray")
 }
 
+// goBuild builds as the packages are built.
 func goBuild(out, pkg string) error {
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", out, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("build %s (run it from the module's folder): %w", pkg, err)
