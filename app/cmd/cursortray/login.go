@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"cursortray/app/control"
+	"cursortray/keychain"
 	"cursortray/proxy/chat"
 	"cursortray/proxy/cursor"
 )
@@ -200,6 +201,10 @@ func (p *process) loginHere(ctx context.Context, s *setup, login func(*cursor.Ac
 	defer a.close()
 	if a.store.Kind() == "memory" {
 		return control.Account{}, errors.New("there is no running instance, and token_store = \"memory\" keeps no login for the next one")
+	}
+	if e := a.cursor.State(ctx).Problem; e != nil && (errors.Is(e, keychain.ErrUnavailable) || errors.Is(e, keychain.ErrLocked)) {
+		// Before anybody confirms a login that goes nowhere.
+		return control.Account{}, fmt.Errorf("the login could not be saved: %w", e.Err)
 	}
 	if err := login(a.cursor); err != nil {
 		var e *chat.Error

@@ -4,6 +4,8 @@ package main
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +48,24 @@ func TestLogoutClearsOtherStores(t *testing.T) {
 		t.Errorf("the file still has a login: %+v", a)
 	}
 	m.holdsNothingOf(sim, "")
+}
+
+// Without a store for it no login is begun.
+func TestLoginWithoutAStore(t *testing.T) {
+	m, sim := loginMachine(t)
+	change(t, sim, func(s *simserver.Settings) { s.AutoConfirm = true })
+	secrets := filepath.Join(m.dirs().State, "secrets")
+	if err := os.MkdirAll(secrets, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(secrets, 0o755); err != nil { // others can read it
+		t.Fatal(err)
+	}
+	for _, r := range []result{m.run("login", "--no-browser"), m.withInput(simserver.DefaultKey, "login", "--api-key", "-")} {
+		if r.code != 1 || r.stdout != "" || !strings.Contains(r.stderr, "could not be saved") {
+			t.Errorf("%+v", r)
+		}
+	}
 }
 
 // What the environment does to calls is told by the variable's name.
