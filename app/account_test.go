@@ -16,19 +16,19 @@ type fakeAccount struct {
 	changed chan struct{}
 	pages   chan fakeAttempt // the attempts that were begun
 	hold    chan struct{}    // State waits until it is closed; nil: it does not
+	renewed chan struct{}    // the list of models was asked for anew
 
-	mu        sync.Mutex
-	state     cursor.AccountState
-	email     string // what Identify finds out
-	catalog   *cursor.Catalog
-	failure   *chat.Error // of the lists of models
-	plan      cursor.Plan
-	planErr   error
-	show      func(cursor.Plan, error)
-	asked     []string // of the PlanWatch
-	refreshes int
-	begun     int
-	reloads   int
+	mu      sync.Mutex
+	state   cursor.AccountState
+	email   string // what Identify finds out
+	catalog *cursor.Catalog
+	failure *chat.Error // of the lists of models
+	plan    cursor.Plan
+	planErr error
+	show    func(cursor.Plan, error)
+	asked   []string // of the PlanWatch
+	begun   int
+	reloads int
 }
 
 // fakeAttempt is an attempt as the browser's user sees it.
@@ -39,7 +39,7 @@ type fakeAttempt struct {
 
 func newFakeAccount() *fakeAccount {
 	return &fakeAccount{
-		changed: make(chan struct{}, 1), pages: make(chan fakeAttempt, 8),
+		changed: make(chan struct{}, 1), pages: make(chan fakeAttempt, 8), renewed: make(chan struct{}, 1),
 		state: cursor.AccountState{Storage: "keychain", Problem: loginRequired()}, email: "ada@example.com",
 	}
 }
@@ -127,7 +127,10 @@ func (a *fakeAccount) Catalog(context.Context) (catalog *cursor.Catalog, err err
 }
 
 func (a *fakeAccount) RefreshModels(ctx context.Context) (*cursor.Catalog, error) {
-	a.do(func() { a.refreshes++ })
+	select {
+	case a.renewed <- struct{}{}:
+	default:
+	}
 	return a.Catalog(ctx)
 }
 
