@@ -84,8 +84,8 @@ func clineEdits(s Setup) []edit {
 	last.choice = true
 	return []edit{
 		last,
-		set(settings, "providers", id, "settings"),
-		// It wants a time; a fixed one, so that a second run changes nothing.
+		{path: confedit.Names("providers", id), value: confedit.Map{{Name: "settings", Value: settings}}, own: true},
+		// It wants a time, and from then on writes its own.
 		once("updatedAt", "2026-01-01T00:00:00.000Z"),
 		once("tokenSource", "manual"),
 	}

@@ -39,7 +39,7 @@ type edit struct {
 	value  any    // nil: what is there is in the way and taken out
 	own    bool   // the place is cursortray's: undo takes all of it out
 	choice bool   // makes the editor use cursortray; see Setup.KeepChoice
-	once   bool   // only if there is nothing
+	once   bool   // only if there is nothing; the editor goes on with it
 	prefix string // a text that begins so is ours as well, whatever follows
 }
 

@@ -63,6 +63,27 @@ func TestDS1_UndoLeavesWhatTheUserChanged(t *testing.T) {
 	}
 }
 
+// Seen with Cline CLI 3.0.65: it notes the time of each use and adds a map.
+func TestUndoAfterTheEditorHasWrittenItsFile(t *testing.T) {
+	const file = ".cline/data/settings/providers.json"
+	d := newDesk(t, map[string]string{file: "{\n  \"version\": 1\n}\n"})
+	d.setUp(t, "cline-cli", testSetup())
+	text := strings.Replace(d.files(t)[file], "2026-01-01T00:00:00.000Z", "2026-11-30T09:37:03.050Z", 1)
+	d.write(t, file, strings.Replace(text, "\"version\": 1,", "\"version\": 1,\n  \"modes\": {},", 1))
+	if state, err := d.stateOf(mustEditor(t, "cline-cli")); state != SetUp {
+		t.Errorf("%s, %v", state, err)
+	}
+	if p := d.plan(t, "cline-cli", testSetup()); p.Changes() {
+		t.Errorf("a second run changes it:\n%s", p.Files[0].New)
+	}
+	if _, err := d.Undo("cline-cli"); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.files(t)[file]; got != "{\n  \"version\": 1,\n  \"modes\": {}\n}\n" {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 func TestUndoTakesAnotherModelOfOursAlong(t *testing.T) {
 	const file = ".config/opencode/opencode.json"
 	d := newDesk(t, map[string]string{file: "{\n  \"model\": \"openai/gpt\"\n}\n"})

@@ -175,9 +175,11 @@ func (v variant) all(s Setup, base any) []edit {
 func applyEdits(f confedit.Format, data []byte, edits []edit) ([]byte, error) {
 	var err error
 	for _, e := range edits {
-		if e.value == nil {
+		switch {
+		case e.value == nil:
 			data, err = confedit.Remove(f, data, e.path)
-		} else {
+		case e.once && has(f, data, e.path): // from an earlier run
+		default:
 			data, err = confedit.Set(f, data, e.path, e.value)
 		}
 		if err != nil {
@@ -185,6 +187,12 @@ func applyEdits(f confedit.Format, data []byte, edits []edit) ([]byte, error) {
 		}
 	}
 	return data, nil
+}
+
+func has(f confedit.Format, data []byte, p confedit.Path) bool {
+	tree, err := confedit.Decode(f, data)
+	_, there := confedit.Get(tree, p)
+	return err == nil && there
 }
 
 // withoutStale takes out what an earlier run wrote and this one does not write

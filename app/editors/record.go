@@ -42,6 +42,7 @@ type leaf struct {
 	Path   confedit.Path `json:"path"`
 	Sum    string        `json:"sum,omitempty"`    // of the value; "" = taken out
 	Prefix string        `json:"prefix,omitempty"` // a text that begins so is ours, too
+	Loose  bool          `json:"loose,omitempty"`  // whatever the editor makes of it later is ours
 	Had    bool          `json:"had,omitempty"`    // there was a value
 	Prior  any           `json:"prior,omitempty"`
 	Source string        `json:"source,omitempty"` // the text of Prior
@@ -49,7 +50,7 @@ type leaf struct {
 
 func (l leaf) holds(value any) bool {
 	text, ok := value.(string)
-	return l.Sum == sumOf(value) || l.Prefix != "" && ok && strings.HasPrefix(text, l.Prefix)
+	return l.Loose || l.Sum == sumOf(value) || l.Prefix != "" && ok && strings.HasPrefix(text, l.Prefix)
 }
 
 func sum(data []byte) string {
@@ -63,7 +64,7 @@ func sumOf(value any) string { return sum([]byte(confedit.Spell(value))) }
 func (f fileRecord) intact(tree any) bool {
 	for _, l := range f.Leaves {
 		value, ok := confedit.Get(tree, l.Path)
-		if ok != (l.Sum != "") || ok && l.Sum != sumOf(value) {
+		if !l.Loose && (ok != (l.Sum != "") || ok && l.Sum != sumOf(value)) {
 			return false
 		}
 	}
@@ -178,7 +179,7 @@ func (f *fileRecord) leaves(base any, e edit, p confedit.Path, value any) {
 		return
 	}
 	f.around(base, p)
-	l := leaf{Path: p, Sum: sumOf(value), Prefix: e.prefix}
+	l := leaf{Path: p, Sum: sumOf(value), Prefix: e.prefix, Loose: e.once}
 	if l.Prior, l.Had = confedit.Get(base, p); l.Had {
 		l.Source, _ = confedit.Source(f.Format, f.before, p)
 	}
