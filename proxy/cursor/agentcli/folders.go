@@ -35,7 +35,7 @@ type folders struct {
 
 const (
 	rootPrefix = "cursortray-cli-"
-	// tidyDelay is between the end of a run and the removal of its folder:
+	// tidyDelay is between the end of a run and the clearing of its folder:
 	// clients send the next request at once, and it goes first.
 	tidyDelay = 2 * time.Millisecond
 )
@@ -69,9 +69,9 @@ func (f *folders) private() (*workspace, error) {
 	}
 }
 
-// giveBack takes the folder of a run that is over. It is removed, and another made
-// for a later run, when probably nobody waits for it: that would be a tenth of
-// the time to the first word.
+// giveBack takes the folder of a run that is over. It is cleared away, and there
+// is one for a later run, when probably nobody waits for it: that would be a
+// tenth of the time to the first word.
 func (f *folders) giveBack(w *workspace) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -97,11 +97,30 @@ func (f *folders) tidy() {
 	f.used, f.lack = nil, 0
 	f.mu.Unlock()
 	for _, w := range used {
-		w.remove()
+		fresh := w.renew()
+		switch {
+		case fresh == nil:
+			w.remove()
+		case f.store(fresh):
+			lack--
+		default:
+			fresh.remove()
+		}
 	}
 	for range lack {
 		f.restock()
 	}
+}
+
+// store puts a folder in stock, unless that is full.
+func (f *folders) store(w *workspace) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.spare) >= f.stock {
+		return false
+	}
+	f.spare = append(f.spare, w)
+	return true
 }
 
 // restock makes a folder for a later run.
@@ -116,9 +135,9 @@ func (f *folders) restock() {
 	if err != nil {
 		return // the next run meets it again, and tells
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.spare = append(f.spare, w)
+	if !f.store(w) {
+		w.remove()
+	}
 }
 
 func (f *folders) make() (*workspace, error) {

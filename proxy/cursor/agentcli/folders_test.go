@@ -1,6 +1,7 @@
 package agentcli
 
 import (
+	"errors"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -128,5 +129,63 @@ func TestFoldersThatVanish(t *testing.T) {
 	}
 	if _, err := r.Models(t.Context()); err != nil {
 		t.Errorf("Models: %v", err)
+	}
+}
+
+// TestFoldersAreFresh: a run gets a folder of a new name with nothing in it but
+// what belongs there, even where it is an old one that was left as it was.
+func TestFoldersAreFresh(t *testing.T) {
+	for name, test := range map[string]struct {
+		touch   func(dir string) error
+		renamed bool
+	}{
+		"untouched":     {func(string) error { return nil }, true},
+		"a file":        {func(dir string) error { return os.WriteFile(filepath.Join(dir, "a.txt"), nil, 0o600) }, false},
+		"a hidden file": {func(dir string) error { return os.WriteFile(filepath.Join(dir, ".cursor", ".x"), nil, 0o600) }, false},
+		"a rule": {func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, ".cursor", "rules", "a.mdc"), nil, 0o600)
+		}, false},
+		"other settings": {func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, ".cursor", "cli-config.json"), []byte("{}"), 0o600)
+		}, false},
+		"settings of the same size": {func(dir string) error {
+			text := strings.Replace(minimalConfig, "false", "true ", 1)
+			return os.WriteFile(filepath.Join(dir, ".cursor", "cli-config.json"), []byte(text), 0o600)
+		}, false},
+		"no settings": {func(dir string) error { return os.Remove(filepath.Join(dir, ".cursor", "cli-config.json")) }, false},
+		"a link": {func(dir string) error {
+			rules := filepath.Join(dir, ".cursor", "rules")
+			return errors.Join(os.Remove(rules), os.Symlink(t.TempDir(), rules))
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFolders(slog.New(slog.DiscardHandler), t.TempDir(), 2)
+			w, err := f.private()
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, err := os.Stat(w.dir)
+			if err == nil {
+				err = test.touch(w.dir)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.giveBack(w)
+			f.busy.Wait()
+			if isFolder(w.dir) {
+				t.Error("the folder is still there")
+			}
+			if len(f.spare) != 1 || !f.spare[0].untouched() || filepath.Dir(f.spare[0].dir) != filepath.Dir(w.dir) {
+				t.Fatalf("in stock: %v", f.spare)
+			}
+			after, err := os.Stat(f.spare[0].dir)
+			if err != nil || after.Mode().Perm() != 0o700 || test.renamed && !os.SameFile(before, after) {
+				t.Errorf("%v, %v, renamed: %v", after.Mode(), err, os.SameFile(before, after))
+			}
+			if err := f.close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

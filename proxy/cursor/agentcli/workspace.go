@@ -1,11 +1,13 @@
 package agentcli
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -15,6 +17,9 @@ import (
 // minimalConfig is the least that the CLI accepts as its settings. It grants
 // nothing.
 const minimalConfig = `{"version":1,"editor":{"vimMode":false},"permissions":{"allow":[],"deny":[]}}` + "\n"
+
+// privatePrefix is how the names of private folders begin.
+const privatePrefix = "chat-"
 
 // workspace is the folder that one run works in.
 type workspace struct {
@@ -28,11 +33,11 @@ type workspace struct {
 
 // newPrivate makes a private folder in root.
 func newPrivate(root string) (*workspace, error) {
-	dir, err := os.MkdirTemp(root, "chat-") // mode 0700
+	dir, err := os.MkdirTemp(root, privatePrefix) // mode 0700
 	if err != nil {
 		return nil, err
 	}
-	w := &workspace{dir: dir, config: filepath.Join(dir, ".cursor"), own: true}
+	w := privateAt(dir)
 	if err := w.furnish(); err != nil {
 		w.remove()
 		return nil, err
@@ -40,11 +45,46 @@ func newPrivate(root string) (*workspace, error) {
 	return w, nil
 }
 
+func privateAt(dir string) *workspace {
+	return &workspace{dir: dir, config: filepath.Join(dir, ".cursor"), own: true}
+}
+
 func (w *workspace) furnish() error {
 	if err := os.MkdirAll(filepath.Join(w.config, "rules"), 0o700); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(w.config, "cli-config.json"), []byte(minimalConfig), 0o600)
+}
+
+// renew makes a new private folder out of one that its run has left as it was,
+// and returns nil for all others. Renaming takes a tenth of the time that removing
+// and making take.
+func (w *workspace) renew() *workspace {
+	if !w.untouched() {
+		return nil
+	}
+	fresh := privateAt(filepath.Join(filepath.Dir(w.dir), privatePrefix+rand.Text()))
+	if err := os.Rename(w.dir, fresh.dir); err != nil {
+		return nil
+	}
+	return fresh
+}
+
+// untouched says whether a private folder is as it was made.
+func (w *workspace) untouched() bool {
+	if !holds(w.dir, ".cursor") || !holds(w.config, "cli-config.json", "rules") || !holds(filepath.Join(w.config, "rules")) {
+		return false
+	}
+	settings, err := os.ReadFile(filepath.Join(w.config, "cli-config.json"))
+	return err == nil && string(settings) == minimalConfig
+}
+
+// holds says whether a folder has these entries and no others.
+func holds(folder string, names ...string) bool {
+	entries, err := os.ReadDir(folder) // sorted
+	return err == nil && slices.EqualFunc(entries, names, func(e fs.DirEntry, name string) bool {
+		return e.Name() == name && (e.IsDir() || e.Type().IsRegular()) // no link, and nothing that blocks
+	})
 }
 
 // remove removes a private folder unless it is kept. What cannot be removed now
