@@ -207,7 +207,7 @@ func TestRS2_TwoBudgetsOfSilence(t *testing.T) {
 
 // TestRS2_WholeRunIsLimited: also a run that never falls silent ends.
 func TestRS2_WholeRunIsLimited(t *testing.T) {
-	r := newRig(t, endless(), func(c *Config) { c.Timeouts.Run = 300 * time.Millisecond })
+	r := newRig(t, endless(), func(c *Config) { c.Timeouts.Run = 2 * time.Second })
 	tr := listen(t.Context(), r, hello(), nil)
 	if tr.text() == "" || tr.finished() || tr.err == nil || chat.AsError(tr.err).Kind != chat.Timeout {
 		t.Errorf("text of %d bytes, error %v", len(tr.text()), tr.err)
