@@ -83,7 +83,8 @@ func (s Snapshot) Problems() []proxy.Problem {
 	if s.KeyProblem != "" {
 		list = append(list, proxy.Problem{Area: "key", Message: s.KeyProblem})
 	}
-	if p := s.Account.Problem; p != nil {
+	// With the CLI fixed as the back-end no request needs the login.
+	if p := s.Account.Problem; p != nil && s.Backend.Choice != "cli" {
 		list = append(list, proxy.Problem{Area: "login", Message: p.Message})
 	}
 	if p := s.Backend.Problem; p != nil {
