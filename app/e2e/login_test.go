@@ -283,7 +283,7 @@ func TestKC2_TrayWithoutAKeyring(t *testing.T) {
 	item.Click(t, "Quit")
 	a.exits(t)
 	b, item := d.start(binary)
-	shows(t, item, "Not logged in to Cursor")
+	shows(t, item, "! The saved login cannot be read", "Log in…")
 	item.Click(t, "Quit")
 	b.exits(t)
 }
