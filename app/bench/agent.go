@@ -39,7 +39,7 @@ func (b *bench) agentRate() error {
 func (b *bench) agentFirst() error {
 	return b.agentPair(play{Deltas: simserver.Deltas{Count: 5, Size: 8}}, func(_ *simulated, both [2]*server) error {
 		m, err := b.each(both, b.rounds, func(s *server) ([]float64, error) {
-			r, err := b.load(job{URL: s.url, Key: key, Streams: 1, Rounds: 100, Pause: 10 * time.Millisecond})
+			r, err := b.load(job{URL: s.url, Key: key, Streams: 1, Rounds: 100})
 			if err != nil {
 				return nil, err
 			}

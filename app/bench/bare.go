@@ -12,6 +12,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 
 	"cursortray/proxy/cursor/cursorpb"
 )
@@ -77,6 +78,18 @@ func (b *bare) chat(w http.ResponseWriter, r *http.Request) {
 	go run.hold(cancel)
 }
 
+// requestContext is what every client tells of itself; the service works through
+// it before it answers.
+func requestContext() *cursorpb.RequestContext {
+	return &cursorpb.RequestContext{
+		Env:              &cursorpb.RequestContextEnv{OsVersion: "linux", Shell: "bash", TimeZone: "UTC"},
+		WebSearchEnabled: new(false), WebFetchEnabled: new(false),
+		GitRepoInfoComplete: true, McpInfoComplete: true, RulesInfoComplete: true, EnvInfoComplete: true,
+		RepositoryInfoComplete: true, CustomSubagentsInfoComplete: true, AgentSkillsInfoComplete: true,
+		McpFileSystemInfoComplete: true, GitStatusInfoComplete: true,
+	}
+}
+
 // bareRun is one run.
 type bareRun struct {
 	up   *io.PipeWriter
@@ -86,9 +99,12 @@ type bareRun struct {
 func (b *bare) open(ctx context.Context, text string) (*bareRun, error) {
 	first, err := frame(&cursorpb.AgentClientMessage{Message: &cursorpb.AgentClientMessage_RunRequest{RunRequest: &cursorpb.AgentRunRequest{
 		ConversationState: []byte{}, ConversationId: new(uuid()), RunId: new(uuid()),
-		RequestedModel: &cursorpb.RequestedModel{ModelId: "default"},
-		Action: &cursorpb.ConversationAction{Action: &cursorpb.ConversationAction_UserMessageAction{
-			UserMessageAction: &cursorpb.UserMessageAction{UserMessage: &cursorpb.UserMessage{Text: text, MessageId: uuid()}}}},
+		RequestedModel:                  &cursorpb.RequestedModel{ModelId: "default"},
+		ClientSupportsRoutedModelUpdate: new(true),
+		Action: &cursorpb.ConversationAction{Action: &cursorpb.ConversationAction_UserMessageAction{UserMessageAction: &cursorpb.UserMessageAction{
+			UserMessage:    &cursorpb.UserMessage{Text: text, MessageId: uuid(), Mode: cursorpb.AgentMode_AGENT_MODE_AGENT},
+			RequestContext: requestContext(),
+		}}},
 	}}})
 	if err != nil {
 		return nil, err
@@ -102,6 +118,8 @@ func (b *bare) open(ctx context.Context, text string) (*bareRun, error) {
 	for name, value := range map[string]string{
 		"Authorization": "Bearer " + b.cursor.Token, "Content-Type": "application/connect+proto",
 		"Connect-Protocol-Version": "1", "Te": "trailers", "X-Cursor-Client-Type": "cli", "X-Request-Id": uuid(),
+		"X-Cursor-Client-Version": "cli-2026.08.25-3e8eec8", "X-Ghost-Mode": "true", "X-Cursor-Streaming": "true",
+		"X-Cursor-Timezone": "UTC", "X-Cursor-Checksum": strings.Repeat("a", 72),
 	} {
 		req.Header.Set(name, value)
 	}
@@ -198,8 +216,7 @@ func digest(m *cursorpb.AgentServerMessage) (text string, call *cursorpb.McpArgs
 			{Message: &cursorpb.AgentClientMessage_ExecClientMessage{ExecClientMessage: &cursorpb.ExecClientMessage{
 				Id: exec.GetId(), ExecId: exec.GetExecId(), Message: &cursorpb.ExecClientMessage_RequestContextResult{
 					RequestContextResult: &cursorpb.RequestContextResult{Result: &cursorpb.RequestContextResult_Success{
-						Success: &cursorpb.RequestContextSuccess{RequestContext: &cursorpb.RequestContext{
-							WebSearchEnabled: new(false), WebFetchEnabled: new(false)}}}}}}}},
+						Success: &cursorpb.RequestContextSuccess{RequestContext: requestContext()}}}}}}},
 			{Message: &cursorpb.AgentClientMessage_ExecClientControlMessage{ExecClientControlMessage: &cursorpb.ExecClientControlMessage{
 				Message: &cursorpb.ExecClientControlMessage_StreamClose{StreamClose: &cursorpb.ExecClientStreamClose{Id: exec.GetId()}}}}},
 		}

@@ -29,9 +29,6 @@ type job struct {
 	// so that the result can hold how late each was.
 	Stamped bool
 	Tools   bool // the requests bring a tool
-	// Pause is between two rounds: what an answer leaves to be done behind it is
-	// over then.
-	Pause time.Duration
 }
 
 // loadResult is what a load process prints, as one line of JSON.
@@ -63,7 +60,6 @@ func runLoad(jobText string) error {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: j.Streams, ReadBufferSize: 64 << 10}}
 	var result loadResult
 	for range j.Rounds {
-		time.Sleep(j.Pause)
 		round := make([]stream, j.Streams)
 		var wait sync.WaitGroup
 		for i := range round {

@@ -100,7 +100,7 @@ func readsOnly(name string) bool {
 func pastCalls(history []chat.Message) []pastCall {
 	var list []pastCall
 	open := make(map[string]int) // index of the call that an id means, from 1
-	for _, m := range sinceUser(history) {
+	for _, m := range SinceUser(history) {
 		for _, part := range m.Parts {
 			switch p := part.(type) {
 			case chat.ToolUse:
@@ -116,10 +116,10 @@ func pastCalls(history []chat.Message) []pastCall {
 	return list
 }
 
-// sinceUser cuts the history behind the last words of the user that began a
+// SinceUser cuts the history behind the last words of the user that began a
 // turn. Text that comes together with tool results is no such beginning:
 // clients add notes of their own there.
-func sinceUser(history []chat.Message) []chat.Message {
+func SinceUser(history []chat.Message) []chat.Message {
 	for i := len(history) - 1; i >= 0; i-- {
 		m := history[i]
 		if m.Role == chat.User && hasText(m.Parts) && (i == 0 || !inToolRound(history[:i])) {

@@ -68,6 +68,8 @@ type Backend struct {
 	runs       *registry
 	shelf      *shelf
 	calls      calls
+	buffers    buffers
+	toolboxes  toolboxes
 	goroutines crew
 }
 
@@ -85,7 +87,7 @@ func newBackend(cfg Config, times timing) *Backend {
 	}
 	var disk *snapshots
 	if cfg.Folder != "" {
-		disk = &snapshots{dir: cfg.Folder, life: times.snapshot, logger: cfg.Logger}
+		disk = &snapshots{dir: cfg.Folder, life: times.snapshot, delay: times.saving, logger: cfg.Logger}
 	}
 	return &Backend{
 		cfg: cfg, times: times, shelf: newShelf(times, disk), runs: newRegistry(cfg.MaxRuns, times),
@@ -161,6 +163,7 @@ func (b *Backend) Close() error {
 		break
 	}
 	b.goroutines.wait()
+	b.shelf.disk.close()
 	return nil
 }
 

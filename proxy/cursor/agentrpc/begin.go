@@ -91,19 +91,21 @@ func (b *Backend) open(t *turn, origin string, first *cursorpb.AgentRunRequest) 
 	r := &run{
 		b: b, conv: t.conv, key: newRunKey(), ctx: ctx, held: newHold(), done: make(chan struct{}),
 		print: t.print(), mapper: newExecMapper(b.settings, t.req, t.tools),
-		tap: &tap{transport: b.cfg.Transport, started: time.Now()},
+		tap: &tap{transport: b.cfg.Transport, started: time.Now(), buffers: &b.buffers},
 	}
 	r.stop = func() { cancel(); r.tap.abort() }
 	r.stream = b.calls.open(ctx, r.tap, origin)
 	r.out = newOutbox(&outbox{
 		send: r.stream.Send, close: r.endHalf, pending: r.pending, tick: r.watch, taken: r.tap.taken, times: b.times,
+		start:   b.goroutines.start,
 		stalled: func() { r.end(stalled()) },
 	})
-	r.tap.onEnd = r.out.end
+	r.tap.onEnd, r.tap.more = r.out.end, r.out.waiting
 	if err := b.runs.admit(r); err != nil {
 		cancel()
 		return nil, &fault{err: err}
 	}
+	_ = r.stream.Send(nil) // the headers, while the message is encoded; an error comes again with it
 	r.out.put(ctx, &cursorpb.AgentClientMessage{Message: &cursorpb.AgentClientMessage_RunRequest{RunRequest: first}})
 	b.goroutines.run(func() { r.out.run(ctx) })
 	return r, nil

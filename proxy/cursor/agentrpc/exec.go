@@ -1,6 +1,8 @@
 package agentrpc
 
 import (
+	"slices"
+
 	"encoding/json"
 
 	"cursortray/proxy/chat"
@@ -14,18 +16,30 @@ import (
 type execMapper struct {
 	settings settings
 	tools    *toolbox
-	req      *chat.Request // whose tools they are; for the request context
+	req      *chat.Request // whose tools they are, as far as it is needed
 	guard    clienttool.Guard
 	refused  map[string]int // how often, by what was asked for
 	total    int
 }
 
 func newExecMapper(s settings, req *chat.Request, tools *toolbox) *execMapper {
-	return &execMapper{settings: s, req: req, tools: tools, refused: map[string]int{}}
+	return &execMapper{settings: s, req: remembered(req), tools: tools, refused: map[string]int{}}
+}
+
+// remembered is what a run that waits for the client needs of a request. The
+// rest may be large, and the wait long.
+func remembered(req *chat.Request) *chat.Request {
+	recent := slices.Clone(clienttool.SinceUser(req.Messages))
+	for i, m := range recent {
+		recent[i].Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p chat.Part) bool { _, image := p.(chat.Image); return image })
+	}
+	return &chat.Request{System: req.System, Format: req.Format, Workspace: req.Workspace, Messages: recent}
 }
 
 // attach tells of another request of the client that the run goes on for.
-func (m *execMapper) attach(req *chat.Request, tools *toolbox) { m.req, m.tools = req, tools }
+func (m *execMapper) attach(req *chat.Request, tools *toolbox) {
+	m.req, m.tools = remembered(req), tools
+}
 
 // execPlan is what is to be done with a request for work: exactly one of call
 // and answers, or fail.

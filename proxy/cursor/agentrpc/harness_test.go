@@ -240,6 +240,7 @@ func testCatalog(context.Context) (*cursor.Catalog, error) {
 func quick() timing {
 	times := defaultTiming()
 	times.pause, times.maxPause = time.Millisecond, 4*time.Millisecond
+	times.saving = time.Millisecond
 	return times
 }
 

@@ -18,6 +18,7 @@ type outbox struct {
 	taken   func() time.Duration // since some of it was taken
 	stalled func()               // a write does not get on
 	tick    func()               // called with each heartbeat
+	start   func(func()) bool    // starts a goroutine, if the program does not end; may be nil
 	times   timing
 
 	wake chan struct{} // something changed
@@ -106,58 +107,86 @@ func (o *outbox) waiting() bool {
 	return o.urgent != nil || len(o.queue) > 0
 }
 
+// clocks are what an outbox waits for besides messages.
+type clocks struct {
+	beat  *time.Ticker
+	work  *time.Timer // signs of life for work
+	stall *stall
+	due   bool // a heartbeat
+	wrote bool // since the goroutine began
+}
+
 // run writes until the end, a failed write or the end of ctx. Only the first of
 // these is a proper end of our half.
 func (o *outbox) run(ctx context.Context) {
-	defer close(o.done)
-	beat := time.NewTicker(o.times.heartbeat)
-	defer beat.Stop()
-	work := time.NewTimer(o.times.execHeartbeat)
-	defer work.Stop()
-	stall := newStall(o)
-	defer stall.stop()
-	write := func(m *cursorpb.AgentClientMessage) bool {
-		stall.start()
-		err := o.send(m)
-		stall.stop()
-		return err == nil
-	}
-	due := false // a heartbeat
+	o.loop(ctx, &clocks{beat: time.NewTicker(o.times.heartbeat), work: time.NewTimer(o.times.execHeartbeat), stall: newStall(o)})
+}
+
+// loop is run. Its goroutine's stack grows by the encoding of messages to
+// several times of what the wait for the next one needs, which may be long, so
+// the wait is left to a new goroutine.
+func (o *outbox) loop(ctx context.Context, c *clocks) {
 	for {
 		m, ending := o.take()
 		if m == nil && ending {
 			_ = o.close()
-			return
+			break
 		}
-		if m == nil && due {
-			m, due = heartbeat(), false
+		if m == nil && c.due {
+			m, c.due = heartbeat(), false
 		}
 		if m != nil {
-			if !write(m) {
-				return
+			if !o.write(m, c) {
+				break
 			}
 			continue
 		}
-		select {
-		case <-o.wake:
-		case <-beat.C:
-			o.tick()
-			due = true
-		case <-work.C:
-			for _, p := range o.pending() {
-				// An answer that waits may be the one to p.
-				if o.waiting() {
-					break
-				}
-				if !write(p.heartbeat()) {
-					return
-				}
+		if c.wrote && o.start != nil {
+			c.wrote = false
+			if o.start(func() { o.loop(ctx, c) }) {
+				return
 			}
-			work.Reset(o.times.execHeartbeat)
-		case <-ctx.Done():
-			return
+		}
+		if !o.idle(ctx, c) {
+			break
 		}
 	}
+	c.beat.Stop()
+	c.work.Stop()
+	c.stall.stop()
+	close(o.done)
+}
+
+func (o *outbox) write(m *cursorpb.AgentClientMessage, c *clocks) bool {
+	c.stall.start()
+	err := o.send(m)
+	c.stall.stop()
+	c.wrote = true
+	return err == nil
+}
+
+// idle waits for something to do. It returns false at the end.
+func (o *outbox) idle(ctx context.Context, c *clocks) bool {
+	select {
+	case <-o.wake:
+	case <-c.beat.C:
+		o.tick()
+		c.due = true
+	case <-c.work.C:
+		for _, p := range o.pending() {
+			// An answer that waits may be the one to p.
+			if o.waiting() {
+				break
+			}
+			if !o.write(p.heartbeat(), c) {
+				return false
+			}
+		}
+		c.work.Reset(o.times.execHeartbeat)
+	case <-ctx.Done():
+		return false
+	}
+	return true
 }
 
 func heartbeat() *cursorpb.AgentClientMessage {

@@ -23,16 +23,20 @@ import (
 type snapshots struct {
 	dir    string
 	life   time.Duration
+	delay  time.Duration // see later
 	logger *slog.Logger
 
-	writing sync.Mutex // one file at a time; taken before mu
-	packers sync.Pool  // of *gzip.Writer, which take a megabyte
+	saving  sync.WaitGroup // the timer's goroutine
+	writing sync.Mutex     // one file at a time; taken before mu
+	packers sync.Pool      // of *gzip.Writer, which take a megabyte
 
 	mu      sync.Mutex
 	age     int                           // how often it was cleared, as the shelf's
 	index   map[fingerprint]*snapshotFile // nil until it is needed
 	turns   map[string]int                // newest turn saved, by conversation
 	lent    map[string]bool               // conversations that a run has
+	pending map[string]*conversation      // to be saved, by id
+	timer   *time.Timer                   // runs while some are pending
 	current string                        // the conversation whose file is being written; "" if it was removed meanwhile
 }
 
@@ -59,7 +63,7 @@ func (s *snapshots) load(print fingerprint, resume bool) *conversation {
 	defer s.mu.Unlock()
 	s.read()
 	file, ok := s.index[print]
-	if !ok || file.head.Resume != resume || s.lent[file.head.ID] {
+	if !ok || file.head.Resume != resume || s.lent[file.head.ID] || s.pending[file.head.ID] != nil {
 		return nil
 	}
 	c, err := s.open(file.name)
@@ -188,6 +192,7 @@ func (s *snapshots) remove(id string) {
 	defer s.mu.Unlock()
 	s.read()
 	delete(s.lent, id)
+	delete(s.pending, id)
 	if s.current == id {
 		s.current = ""
 	}
@@ -216,6 +221,7 @@ func (s *snapshots) clear(age int) {
 	}
 	clear(s.index)
 	clear(s.turns)
+	clear(s.pending)
 }
 
 // The rest needs s.mu.
@@ -243,7 +249,8 @@ func (s *snapshots) read() {
 	if s.index != nil {
 		return
 	}
-	s.index, s.turns, s.lent = make(map[fingerprint]*snapshotFile), make(map[string]int), make(map[string]bool)
+	s.index, s.turns = make(map[fingerprint]*snapshotFile), make(map[string]int)
+	s.lent, s.pending = make(map[string]bool), make(map[string]*conversation)
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return // there is none yet

@@ -78,6 +78,7 @@ type item struct {
 func (r *run) read() item {
 	for {
 		r.reading.Store(true)
+		r.tap.wait()
 		m, err := r.stream.Receive()
 		r.reading.Store(false)
 		if err != nil {

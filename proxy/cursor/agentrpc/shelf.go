@@ -17,7 +17,8 @@ type shelf struct {
 	disk  *snapshots // nil keeps nothing on disk
 
 	mu      sync.Mutex
-	age     int // how often it was cleared
+	age     int       // how often it was cleared
+	looked  time.Time // for those that are too old
 	byPrint map[fingerprint][]*conversation
 }
 
@@ -100,7 +101,7 @@ func (s *shelf) replaces(c *conversation) {
 
 // save keeps a conversation on disk.
 func (s *shelf) save(c *conversation) {
-	s.disk.save(c)
+	s.disk.later(c)
 	s.disk.back(c.id)
 }
 
@@ -132,6 +133,10 @@ func (s *shelf) all() []*conversation {
 }
 
 func (s *shelf) expire(now time.Time) {
+	if now.Sub(s.looked) < s.times.idle/60 {
+		return
+	}
+	s.looked = now
 	for _, c := range s.all() {
 		if now.Sub(c.used) > s.times.idle {
 			s.remove(c)

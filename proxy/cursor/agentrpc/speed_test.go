@@ -48,7 +48,7 @@ func BenchmarkDeltas(b *testing.B) {
 func BenchmarkBareDeltas(b *testing.B) {
 	bench := newBench(b, manyDeltas)
 	for b.Loop() {
-		exchange := &tap{transport: bench.cfg.Transport, started: time.Now(), onEnd: func() {}}
+		exchange := &tap{transport: bench.cfg.Transport, started: time.Now(), onEnd: func() {}, more: func() bool { return false }, buffers: &bench.buffers}
 		exchange.complete.Store(true)
 		stream := bench.calls.open(b.Context(), exchange, bench.server.URL)
 		if err := stream.Send(&pb.AgentClientMessage{Message: &pb.AgentClientMessage_RunRequest{

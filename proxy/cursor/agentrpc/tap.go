@@ -1,13 +1,13 @@
 package agentrpc
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
 	"io"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -23,11 +23,14 @@ type tap struct {
 	took      atomic.Int64 // when the transport took something of ours last, since started
 	complete  atomic.Bool  // our half may end in the proper way
 	onEnd     func()       // called once the last envelope is there
+	more      func() bool  // tells whether another envelope of ours follows at once
+	buffers   *buffers
 
 	// Set before the answer is handed over, or while its reader reads.
 	failed   error    // there is no answer
 	refused  *refusal // the answer is no stream
-	response atomic.Pointer[http.Response]
+	body     *tappedBody
+	response atomic.Pointer[http.Response] // set last
 	frames   frameScanner
 	ended    bool // the last envelope was announced by onEnd
 }
@@ -36,7 +39,7 @@ const (
 	maxFrame     = 64 << 20
 	maxEndStream = 1 << 20
 	maxBody      = 64 << 10
-	readBuffer   = 4 << 10
+	readBuffer   = 8 << 10
 )
 
 var (
@@ -58,7 +61,8 @@ func (t *tap) Do(req *http.Request) (*http.Response, error) {
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxBody))
 		t.refused = parseStatus(resp.StatusCode, resp.Header, body)
 	}
-	resp.Body = &tappedBody{tap: t, body: resp.Body, buffer: bufio.NewReaderSize(rawBody{t, resp.Body}, readBuffer)}
+	t.body = &tappedBody{tap: t, body: resp.Body}
+	resp.Body = t.body
 	t.response.Store(resp)
 	if req.Context().Err() != nil {
 		t.abort()
@@ -72,6 +76,14 @@ func (t *tap) Do(req *http.Request) (*http.Response, error) {
 func (t *tap) abort() {
 	if resp := t.response.Load(); resp != nil {
 		_ = resp.Body.Close()
+	}
+}
+
+// wait returns when there is something to read, or no answer yet. Connect would
+// wait with a buffer in hand, which may be as large as the largest of messages.
+func (t *tap) wait() {
+	if t.response.Load() != nil {
+		t.body.wait()
 	}
 }
 
@@ -105,17 +117,65 @@ func (t *tap) outcome(err error) *fault {
 	return brokenOff(err)
 }
 
-// tappedBody is what connect reads. The buffer saves it two trips to the
-// connection per envelope.
+// tappedBody is what connect reads. A buffer saves it two trips to the
+// connection per envelope; between bursts there is none, for runs may wait long.
 type tappedBody struct {
 	tap    *tap
 	body   io.ReadCloser
-	buffer *bufio.Reader
+	first  [64]byte // of a burst
+	buffer *[readBuffer]byte
+	unread []byte // of one of them
+	err    error  // behind it
 }
 
-func (b *tappedBody) Read(p []byte) (int, error) { return b.buffer.Read(p) }
+// wait returns when there is something to read, or an error.
+func (b *tappedBody) wait() {
+	if len(b.unread) == 0 {
+		b.tap.buffers.put(b.buffer)
+		b.buffer = nil
+		b.fill(b.first[:])
+	}
+}
+
+func (b *tappedBody) fill(buffer []byte) {
+	for n := 0; n == 0 && b.err == nil; {
+		n, b.err = rawBody{b.tap, b.body}.Read(buffer)
+		b.unread = buffer[:n]
+	}
+}
+
+func (b *tappedBody) Read(p []byte) (int, error) {
+	if len(b.unread) == 0 && len(p) > 0 {
+		if b.buffer == nil {
+			b.buffer = b.tap.buffers.get()
+		}
+		b.fill(b.buffer[:])
+		if len(b.unread) == 0 {
+			return 0, b.err
+		}
+	}
+	n := copy(p, b.unread)
+	b.unread = b.unread[n:]
+	return n, nil
+}
 
 func (b *tappedBody) Close() error { return b.body.Close() }
+
+// buffers are used again by other runs.
+type buffers struct{ pool sync.Pool }
+
+func (p *buffers) get() *[readBuffer]byte {
+	if b, ok := p.pool.Get().(*[readBuffer]byte); ok {
+		return b
+	}
+	return new([readBuffer]byte)
+}
+
+func (p *buffers) put(b *[readBuffer]byte) {
+	if b != nil {
+		p.pool.Put(b)
+	}
+}
 
 // rawBody sees bytes as they arrive.
 type rawBody struct {
@@ -146,8 +206,9 @@ func (b rawBody) Read(p []byte) (int, error) {
 func (t *tap) taken() time.Duration { return time.Since(t.started) - time.Duration(t.took.Load()) }
 
 // takenBody sees what the transport takes of what we send, and gives it whole
-// envelopes: connect writes the head of each by itself, and the transport would
-// send every piece in a packet of its own (connect 1.21, net/http of Go 1.26).
+// envelopes, and those that follow at once with them: connect writes the head of
+// each by itself, and the transport would send every piece in a packet of its own
+// (connect 1.21, net/http of Go 1.26).
 type takenBody struct {
 	io.ReadCloser
 	tap    *tap
@@ -161,7 +222,7 @@ func (b *takenBody) Read(p []byte) (n int, err error) {
 		_ = b.frames.feed(p[n : n+more]) // we write no large ones
 		n += more
 		b.tap.took.Store(int64(time.Since(b.tap.started)))
-		if err != nil || n == 0 || n == len(p) || !b.frames.within() {
+		if err != nil || n == 0 || n == len(p) || !b.frames.within() && !b.tap.more() {
 			break
 		}
 	}

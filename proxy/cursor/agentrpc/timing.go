@@ -25,6 +25,7 @@ type timing struct {
 	remember      time.Duration // for the outcome of a result that was delivered
 	idle          time.Duration // for a conversation in memory
 	snapshot      time.Duration // for one on disk
+	saving        time.Duration // from the end of a turn to its file
 }
 
 func defaultTiming() timing {
@@ -36,5 +37,6 @@ func defaultTiming() timing {
 		halfClose: time.Second, late: 5 * time.Second, checkpoint: 250 * time.Millisecond,
 		pause: 500 * time.Millisecond, maxPause: 8 * time.Second, maxWait: 30 * time.Second,
 		remember: 15 * time.Minute, idle: time.Hour, snapshot: 24 * time.Hour,
+		saving: time.Second,
 	}
 }

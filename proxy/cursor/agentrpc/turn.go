@@ -70,7 +70,7 @@ func (t *turn) prepare() *fault {
 		return &fault{err: &chat.Error{Kind: chat.Invalid, Param: "messages", Message: "there are no messages"}}
 	}
 	t.prints = fingerprints(t.req.Messages)
-	tools, err := newToolbox(t.req)
+	tools, err := t.b.toolboxes.of(t.req)
 	if err != nil {
 		return &fault{err: err}
 	}

@@ -154,7 +154,10 @@ func (s *Sim) listen(o Options) error {
 	s.tls = &http.Server{
 		Handler: http.HandlerFunc(s.serve), TLSConfig: s.ca.config(s.hosts), ConnState: s.track,
 		ConnContext: withConn, BaseContext: base, ErrorLog: quiet, ReadHeaderTimeout: time.Minute,
-		HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: o.StreamWindow, MaxConcurrentStreams: 1000},
+		HTTP2: &http.HTTP2Config{
+			MaxReceiveBufferPerStream: o.StreamWindow, MaxConcurrentStreams: 1000,
+			MaxReadFrameSize: 16 << 10, // as nearly all servers have it; clients size their buffers by it
+		},
 	}
 	s.proxy = &http.Server{Handler: http.HandlerFunc(s.serveProxy), ConnState: s.track, BaseContext: base, ErrorLog: quiet, ReadHeaderTimeout: time.Minute}
 	s.control = &http.Server{Handler: s.controlRoutes(), ConnState: s.track, BaseContext: base, ErrorLog: quiet, ReadHeaderTimeout: time.Minute}
