@@ -9,88 +9,120 @@ import (
 	"time"
 
 	"cursortray/proxy/chat"
+	"cursortray/proxy/cursor/cursorsim/simserver"
 )
 
-// disturbed is what happens to the runs of TestRandomDisconnects.
-func disturbed(s *session) error {
+// whimsical is a run of the service that does anything: it thinks, speaks, saves,
+// calls, fails, hangs or breaks off.
+func whimsical(r *simserver.Run) error {
+	steps := []simserver.Step{simserver.Opening(), simserver.Thinking("hm")}
+	for range rand.N(12) {
+		steps = append(steps, simserver.Text("some text "), simserver.Pause(rand.N(2*time.Millisecond)))
+	}
+	if rand.N(2) == 0 {
+		steps = append(steps, simserver.SetBlob(make([]byte, rand.N(32<<10))))
+	}
 	if rand.N(3) == 0 {
-		if err := s.call(1, "read", nil); err != nil {
-			return err
-		}
-		if _, err := s.result(); err != nil {
-			return err
-		}
+		steps = append(steps, simserver.Call("read", `{"path":"/a"}`), simserver.Text("I have read it."))
 	}
-	for range rand.N(20) {
-		if err := s.say("some text "); err != nil {
-			return err
-		}
-	}
-	switch rand.N(4) {
+	switch rand.N(8) {
 	case 0:
-		return failure(14)
+		steps = append(steps, simserver.Fail(simserver.Failure("unavailable")))
 	case 1:
-		return s.hang()
+		steps = append(steps, simserver.Hang())
+	default:
+		steps = append(steps, simserver.Text("Done."), simserver.Saved(1000, 200_000, `{"role":"user","content":"Do it."}`))
 	}
-	if err := s.checkpoint(used(1, 2)); err != nil {
-		return err
-	}
-	return s.end(nil)
+	return simserver.Steps(steps...)(r)
 }
 
-// whim is a client that leaves when it likes.
-func whim(ctx context.Context, b *bench) {
-	ctx, cancel := context.WithTimeout(ctx, rand.N(80*time.Millisecond))
-	defer cancel()
-	req := toolRequest("read")
-	var a answer
-	stop := rand.N(30)
-	for e := range b.Chat(ctx, req) {
-		if c, ok := e.(chat.ToolCall); ok {
-			a.calls = append(a.calls, c)
+// guest is a client that goes on with its conversation or leaves when it likes.
+func guest(ctx context.Context, b *simulated, runs func() bool) {
+	req := asked("Do it.")
+	req.Tools = tools("read")
+	for runs() {
+		patience := []time.Duration{10 * time.Millisecond, 100 * time.Millisecond, 100 * time.Millisecond, time.Second}[rand.N(4)]
+		turn, leave := context.WithTimeout(ctx, rand.N(patience))
+		a := answer{}
+		events := rand.N(40)
+		for e := range b.Chat(turn, req) {
+			switch e := e.(type) {
+			case chat.TextDelta:
+				a.text += e.Text
+			case chat.ToolCall:
+				a.calls = append(a.calls, e)
+			case chat.Finish:
+				a.finish = &e
+			}
+			if events--; events == 0 {
+				break
+			}
 		}
-		if stop--; stop == 0 {
-			break
-		}
-	}
-	if len(a.calls) == 0 || rand.N(2) == 0 {
-		return
-	}
-	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), rand.N(80*time.Millisecond))
-	defer cancel()
-	for range b.Chat(ctx, with(req, a, results(a, "milk")...)) {
-		if stop--; stop == 0 {
-			break
+		leave()
+		switch {
+		case a.finish == nil || rand.N(3) == 0:
+			return
+		case len(a.calls) > 0:
+			req = with(req, a, results(a, "milk")...)
+		default:
+			req = with(req, a, chat.Text{Text: "Go on."})
 		}
 	}
 }
 
-// After many runs with clients that leave at any time and a service that fails
-// at any time, everything is back to where it was.
-func TestRS4_RandomDisconnectsLeaveNothingBehind(t *testing.T) {
-	b := newBench(t, disturbed, func(cfg *Config, times *timing) {
-		cfg.MaxRuns = 64
-		times.tool = 200 * time.Millisecond
-	})
-	b.ask(t, words("warm up"))
-	eventually(t, "quiet", func() bool { return b.service.live.Load() == 0 })
-	before := runtime.NumGoroutine()
-	var clients sync.WaitGroup
-	for range 8 {
-		clients.Go(func() {
-			for range 25 {
-				whim(t.Context(), b)
+// visit lets guests come until the service has had that many runs.
+func visit(t *testing.T, b *simulated, number int) {
+	t.Helper()
+	limit := b.sim.RunStats().Total + number
+	more := func() bool { return b.sim.RunStats().Total < limit }
+	var guests sync.WaitGroup
+	for range 16 {
+		guests.Go(func() {
+			for more() {
+				guest(t.Context(), b, more)
 			}
 		})
 	}
-	clients.Wait()
-	eventually(t, "the end of all runs", func() bool { return b.service.live.Load() == 0 && len(b.runs.opened()) == 0 })
-	eventually(t, "the end of all goroutines", func() bool { return runtime.NumGoroutine() <= before+2 })
+	guests.Wait()
+	eventually(t, "the end of all runs", func() bool { return b.sim.RunStats().Open == 0 && len(b.runs.opened()) == 0 })
+	b.Forget()
 	b.runs.mu.Lock()
 	defer b.runs.mu.Unlock()
 	for id, c := range b.runs.calls {
 		if c.answer == nil {
 			t.Errorf("the call %s of a run that is over is still known", id)
+		}
+	}
+}
+
+// heap is what is in use once all that can go has gone.
+func heap() int64 {
+	var m runtime.MemStats
+	for range 3 { // pools give their things back in two steps
+		runtime.GC()
+	}
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// After a thousand runs with clients that leave at any time, goroutines, streams
+// and memory are where they were, and the service has nothing to complain about.
+func TestRS4_ThousandRunsLeaveNothingBehind(t *testing.T) {
+	b := simulate(t, func(_ *Config, times *timing) { times.tool = 300 * time.Millisecond })
+	b.sim.ScriptAlways(whimsical)
+	visit(t, b, 100)
+	goroutines, memory := runtime.NumGoroutine(), heap()
+	visit(t, b, 1000)
+	eventually(t, "the end of all goroutines", func() bool { return runtime.NumGoroutine() <= goroutines })
+	// The simulation remembers its runs. One that is left behind takes 40 KB.
+	if grown := heap() - memory; grown > 4<<20 {
+		t.Errorf("the heap has grown by %d KB", grown>>10)
+	}
+	stats := b.sim.RunStats()
+	t.Logf("runs: %+v, heap %+d KB", stats, (heap()-memory)>>10)
+	for _, outcome := range []simserver.Outcome{simserver.OutcomeEnded, simserver.OutcomeCanceled} {
+		if stats.Ended[outcome] == 0 {
+			t.Errorf("no run has %s", outcome)
 		}
 	}
 }

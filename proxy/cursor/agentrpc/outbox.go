@@ -26,6 +26,7 @@ type outbox struct {
 	done chan struct{} // nothing is written any more
 
 	mu     sync.Mutex
+	begun  bool // the first message was taken from the queue
 	urgent *cursorpb.AgentClientMessage
 	queue  []*cursorpb.AgentClientMessage
 	ending bool // close once the queue is empty
@@ -64,12 +65,19 @@ func (o *outbox) put(ctx context.Context, messages ...*cursorpb.AgentClientMessa
 	}
 }
 
-// putFirst sends a message before all others.
-func (o *outbox) putFirst(m *cursorpb.AgentClientMessage) {
+// putFirst sends a message before all that wait. If nothing was written yet it
+// returns false, and nothing is: the service takes no other message first than
+// the one that opens the run.
+func (o *outbox) putFirst(m *cursorpb.AgentClientMessage) bool {
 	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.begun {
+		o.queue = nil
+		return false
+	}
 	o.urgent = m
-	o.mu.Unlock()
 	poke(o.wake)
+	return true
 }
 
 // end closes our half of the stream after what is queued.
@@ -87,6 +95,7 @@ func (o *outbox) take() (m *cursorpb.AgentClientMessage, ending bool) {
 	case o.urgent != nil:
 		m, o.urgent = o.urgent, nil
 	case len(o.queue) > 0:
+		o.begun = true
 		m = o.queue[0]
 		o.queue[0] = nil
 		o.queue = o.queue[1:]

@@ -169,3 +169,23 @@ func TestOutboxEndsAfterWhatIsQueued(t *testing.T) {
 		}
 	})
 }
+
+// The service takes no other message first than the one that opens the run.
+func TestNothingIsCancelledBeforeItBegan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &paper{}
+		o := newOutbox(&outbox{send: p.send})
+		o.put(t.Context(), kvReply(1))
+		if o.putFirst(cancelAction()) {
+			t.Error("the cancellation goes out first")
+		}
+		if m, _ := o.take(); m != nil {
+			t.Errorf("%v goes out although the run was given up", m)
+		}
+		o.put(t.Context(), kvReply(1))
+		o.take()
+		if m, _ := o.take(); !o.putFirst(cancelAction()) || m != nil {
+			t.Error("a run that has begun is not cancelled")
+		}
+	})
+}

@@ -160,7 +160,8 @@ func (g *registry) begin(r *run, print fingerprint) *outcome {
 	g.past = append(g.past, o)
 	for _, c := range g.calls {
 		if c.run == r && c.answer == nil && c.isHanded() {
-			c.answer = o
+			// The run is not remembered for as long as its outcome.
+			g.calls[c.id] = &toolCall{id: c.id, answer: o}
 			o.ids = append(o.ids, c.id)
 		}
 	}

@@ -274,7 +274,10 @@ func (r *run) leaveWithin(f *fault, patience time.Duration) {
 	if !r.cause.CompareAndSwap(nil, f) {
 		return
 	}
-	r.out.putFirst(cancelAction())
+	if !r.out.putFirst(cancelAction()) {
+		r.stop()
+		return
+	}
 	timer := time.AfterFunc(patience, r.stop)
 	context.AfterFunc(r.ctx, func() { timer.Stop() })
 }

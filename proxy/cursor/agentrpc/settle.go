@@ -29,7 +29,7 @@ func (r *run) settle(settled chan struct{}, rebuilt bool) {
 	if r.window.Known {
 		c.window = r.window
 	}
-	saved := c.copied()
+	saved := r.b.shelf.copyOf(c)
 	r.b.runs.gone(r) // before the next turn has the conversation
 	close(settled)
 	r.finish()

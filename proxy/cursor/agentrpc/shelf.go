@@ -99,6 +99,14 @@ func (s *shelf) replaces(c *conversation) {
 	}
 }
 
+// copyOf copies a conversation that is about to settle. A turn that waited for
+// that may have given up and be putting it back.
+func (s *shelf) copyOf(c *conversation) *conversation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return c.copied()
+}
+
 // save keeps a conversation on disk.
 func (s *shelf) save(c *conversation) {
 	s.disk.later(c)
