@@ -297,12 +297,8 @@ func TestAU1_ProcessesRenewOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	renewals := 0
-	for _, path := range []string{simserver.PathExchange, simserver.PathToken, simserver.PathRefresh} {
-		renewals += sim.Calls(path)
-	}
-	if renewals != 1 {
-		t.Errorf("%d renewals, want one", renewals)
+	if n := renewals(sim); n != 1 {
+		t.Errorf("%d renewals, want one", n)
 	}
 }
 
