@@ -65,7 +65,8 @@ type Config struct {
 	Prices        cursor.PriceTable // nil: there is none
 	Costs         Costs             // nil: there are none
 
-	Keys Keys
+	Keys      Keys
+	KeyOwners KeyOwners // nil: no editor has a key of its own
 	// Open shows a page in the browser. It may return long before or after the
 	// user sees it. nil: there is no browser.
 	Open func(ctx context.Context, url string) error

@@ -18,6 +18,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"cursortray/proxy"
 	"cursortray/proxy/chat"
 	"cursortray/proxy/chat/chattest"
 	"cursortray/proxy/choice"
@@ -398,12 +399,12 @@ func TestAuthorizeComparesTheKey(t *testing.T) {
 	keys := &fakeKeys{}
 	a := New(Config{Keys: keys})
 	for key, want := range map[string]bool{testKey: true, "": false, "the-kez": false, testKey + "x": false} {
-		if ok, err := a.authorize(t.Context(), key); ok != want || err != nil {
-			t.Errorf("%q: %v, %v", key, ok, err)
+		if who, ok, err := a.authorize(t.Context(), key); ok != want || err != nil || who != (proxy.Caller{}) {
+			t.Errorf("%q: %v %v, %v", key, who, ok, err)
 		}
 	}
 	keys.fail(chat.Errorf(chat.Unavailable, "locked"))
-	if ok, err := a.authorize(t.Context(), testKey); ok || err == nil {
+	if _, ok, err := a.authorize(t.Context(), testKey); ok || err == nil {
 		t.Errorf("without a store: %v, %v", ok, err)
 	}
 }

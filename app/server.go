@@ -2,14 +2,11 @@ package app
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net"
 
 	"cursortray/proxy"
-	"cursortray/proxy/chat"
 )
 
 // server is the machine's hold on the proxy.
@@ -154,18 +151,4 @@ func (m *machine) proxyConfig() proxy.Config {
 		cfg.Logger = a.cfg.Logger
 	}
 	return cfg
-}
-
-// authorize compares digests, so that neither content nor length of the key
-// shows in the time it takes.
-func (a *App) authorize(ctx context.Context, key string) (bool, error) {
-	want, err := a.cfg.Keys.Key(ctx)
-	if err != nil {
-		return false, err
-	}
-	if want == "" {
-		return false, chat.Errorf(chat.Internal, "the local API key is empty; make one with `cursortray key --new`")
-	}
-	got, need := sha256.Sum256([]byte(key)), sha256.Sum256([]byte(want))
-	return subtle.ConstantTimeCompare(got[:], need[:]) == 1, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"cursortray/proxy/chat"
+	"cursortray/proxy/turn"
 )
 
 // keysOf returns the keys that a request carries, in any of the headers that
@@ -27,35 +28,43 @@ func keysOf(h http.Header) []string {
 	return keys
 }
 
-// hasKey tells whether a request carries the key. The error says that this is
-// not known now.
-func (s *Server) hasKey(r *http.Request) (bool, *chat.Error) {
+// callerOf tells whether a request carries a key, and whose. The error says
+// that this is not known now.
+func (s *Server) callerOf(r *http.Request) (Caller, bool, *chat.Error) {
 	if s.cfg.Authorize == nil {
-		return true, nil
+		return Caller{}, true, nil
 	}
 	var unknown *chat.Error
 	for _, key := range keysOf(r.Header) {
-		ok, err := s.cfg.Authorize(r.Context(), key)
+		who, ok, err := s.cfg.Authorize(r.Context(), key)
 		if err != nil {
 			unknown = chat.AsError(err)
 		} else if ok {
-			return true, nil
+			return who, true, nil
 		}
 	}
-	return false, unknown
+	return Caller{}, false, unknown
 }
 
-// authorized answers a request without the key, and then returns false.
-func (s *Server) authorized(w http.ResponseWriter, r *http.Request) bool {
-	ok, err := s.hasKey(r)
+// authorized returns the request with what is known of its caller. One without
+// a good key it answers, and then returns false.
+func (s *Server) authorized(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
+	who, ok, err := s.callerOf(r)
+	recordOf(r).editor = who.Editor
 	switch {
-	case ok:
 	case err != nil:
 		fail(w, r, err)
-	default:
+	case !ok:
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		refuse(w, r, http.StatusUnauthorized, "invalid_api_key",
 			"the API key of this proxy is missing or wrong; copy it from the cursortray menu, or run: cursortray key")
+	case who.Off:
+		refuse(w, r, http.StatusForbidden, "editor_switched_off", "cursortray is switched off for "+who.Editor+
+			"; switch it on in its menu, or run: cursortray setup "+who.Editor+" --on")
+	case who.Editor != "":
+		return r.WithContext(turn.WithKeyOwner(r.Context(), who.Editor)), true
+	default:
+		return r, true
 	}
-	return ok
+	return r, false
 }

@@ -157,7 +157,7 @@ func TestSE1_Preflight(t *testing.T) {
 func TestKeyThatCannotBeRead(t *testing.T) {
 	locked := &chat.Error{Kind: chat.Unavailable, Code: "keychain_locked", Message: "the keychain is locked; unlock it"}
 	p := serve(t, hello(), func(cfg *Config) {
-		cfg.Authorize = func(context.Context, string) (bool, error) { return false, locked }
+		cfg.Authorize = func(context.Context, string) (Caller, bool, error) { return Caller{}, false, locked }
 	})
 	response, body := p.call("GET", "/v1/models", "", nil)
 	if code := errorCode(t, response, body); response.StatusCode != 503 || code != "keychain_locked" {

@@ -72,7 +72,7 @@ func serveOn(t *testing.T, addr string, turn chattest.Turn, adjust func(*Config)
 	p := &port{t: t, backend: chattest.New(turn), log: &logBuffer{}, ended: make(chan struct{})}
 	cfg := Config{
 		Backend:   p.backend,
-		Authorize: func(_ context.Context, key string) (bool, error) { return key == testKey, nil },
+		Authorize: func(_ context.Context, key string) (Caller, bool, error) { return Caller{}, key == testKey, nil },
 		Health:    func(context.Context) Health { return Health{Status: "ok", Version: "1.2.3", Backend: "fake"} },
 		Logger:    slog.New(slog.NewTextHandler(p.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Grace:     10 * time.Second,

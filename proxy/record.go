@@ -18,6 +18,7 @@ import (
 // request or the answer says. Only the request's own goroutine uses it.
 type record struct {
 	route   string // pattern, not path
+	editor  string // whose key it had; "" is the main one
 	model   string
 	stream  bool
 	outcome string // "ok", or what went wrong in one word
@@ -129,6 +130,9 @@ func (s *Server) logRequest(r *http.Request, rec *record, status int, id string,
 	}
 	if rec.model != "" {
 		attrs = append(attrs, slog.String("model", rec.model), slog.Bool("stream", rec.stream))
+	}
+	if rec.editor != "" {
+		attrs = append(attrs, slog.String("editor", rec.editor))
 	}
 	if rec.param != "" {
 		attrs = append(attrs, slog.String("param", rec.param))

@@ -78,8 +78,11 @@ func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusMethodNotAllowed, "method_not_allowed", r.URL.Path+" does not take "+r.Method+", only "+rt.allow())
 		return
 	}
-	if rt.access != open && !rt.server.authorized(w, r) {
-		return
+	if rt.access != open {
+		var ok bool
+		if r, ok = rt.server.authorized(w, r); !ok {
+			return
+		}
 	}
 	switch rt.access {
 	case model:
@@ -140,7 +143,7 @@ func up(w http.ResponseWriter, _ *http.Request) {
 // health says to everybody that the proxy is up, and to a caller with the key
 // what works and what does not.
 func (s *Server) health(w http.ResponseWriter, r *http.Request) {
-	if ok, _ := s.hasKey(r); !ok || s.cfg.Health == nil {
+	if who, ok, _ := s.callerOf(r); !ok || who.Off || s.cfg.Health == nil {
 		up(w, r)
 		return
 	}

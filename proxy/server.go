@@ -24,10 +24,10 @@ import (
 // Config is what a Server needs.
 type Config struct {
 	Backend chat.Backend
-	// Authorize tells whether key opens the proxy. It compares in constant
-	// time. An error, a *chat.Error, says that it cannot tell now, for example
-	// because the key is not readable yet. nil lets everybody in.
-	Authorize func(ctx context.Context, key string) (ok bool, err error)
+	// Authorize tells whether key opens the proxy, and whose it is. It compares
+	// in constant time. An error, a *chat.Error, says that it cannot tell now,
+	// for example because the key is not readable yet. nil lets everybody in.
+	Authorize func(ctx context.Context, key string) (who Caller, ok bool, err error)
 	// Health describes the state of the program. It is called only for requests
 	// with a valid key.
 	Health  func(ctx context.Context) Health
@@ -43,6 +43,12 @@ type Config struct {
 	// Activity is told the number of running requests for a model whenever it
 	// changed, one call at a time. It must not block.
 	Activity func(active int)
+}
+
+// Caller is whose key a request has.
+type Caller struct {
+	Editor string // the id of an editor with a key of its own; "" is the main key
+	Off    bool   // the user has switched this editor off
 }
 
 // Health is the body of GET /health for a caller with the key.

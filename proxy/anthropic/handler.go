@@ -38,6 +38,7 @@ func messagesCall(body []byte, unknown func(string), requestID string) (*turn.Ca
 		id: "msg_" + rand.Text(), model: req.Model, request: requestID, input: tokencount.Estimate(&req.Request),
 	}
 	return &turn.Call{
+		Dialect: chat.DialectMessages,
 		Request: &req.Request,
 		Stream:  req.stream,
 		Encoder: func(write func([]byte) error) turn.Encoder { return newEvents(answer, write) },

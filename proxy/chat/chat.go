@@ -79,7 +79,24 @@ type Request struct {
 	// Workspace is the absolute folder that the client allowed the back-end to
 	// work in, "" for none.
 	Workspace string
+	// Client is who asks. Back-ends ignore it: it is for those who watch.
+	Client Client
 }
+
+// Client tells where a request came from.
+type Client struct {
+	// Key is the id of the editor whose own local key the request had, for
+	// example "codex"; "" is the main key, which anybody may use.
+	Key     string
+	Dialect string // one of the constants below
+}
+
+// The dialects of the front-ends.
+const (
+	DialectChat      = "chat"      // OpenAI's chat completions
+	DialectResponses = "responses" // OpenAI's Responses
+	DialectMessages  = "messages"  // Anthropic's Messages
+)
 
 // Role says who speaks in a Message.
 type Role int

@@ -21,6 +21,7 @@ func (h *Handler) chatCall(body []byte, unknown func(string)) (*turn.Call, *chat
 	}
 	answer := identity{id: "chatcmpl-" + rand.Text(), created: h.run.Now().Unix(), model: req.Model}
 	return &turn.Call{
+		Dialect: chat.DialectChat,
 		Request: &req.Request,
 		Stream:  req.stream,
 		Encoder: func(write func([]byte) error) turn.Encoder { return newChunks(answer, req.includeUsage, write) },

@@ -27,6 +27,7 @@ func (h *Handler) responsesCall(body []byte, unknown func(string)) (*turn.Call, 
 		choice:   req.origins.choiceJSON(req.Choice),
 	}
 	return &turn.Call{
+		Dialect: chat.DialectResponses,
 		Request: &req.Request,
 		Stream:  req.stream,
 		Encoder: func(write func([]byte) error) turn.Encoder { return newResponseStream(response, write) },

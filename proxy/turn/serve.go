@@ -8,6 +8,7 @@ import (
 
 // Call is a request for a model, and how its dialect writes the answer.
 type Call struct {
+	Dialect string        // for chat.Request.Client
 	Request *chat.Request // with the model as the client spelled it
 	Stream  bool
 	Encoder func(write func(events []byte) error) Encoder // for a stream
@@ -47,6 +48,7 @@ func (r *Runner) read(request *http.Request, decode Decode) (*Call, *chat.Error)
 	if err != nil {
 		return nil, err
 	}
+	call.Request.Client = chat.Client{Key: keyOwner(request.Context()), Dialect: call.Dialect}
 	return call, hints(request.Header, call.Request)
 }
 
