@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"strconv"
 	"time"
+
+	"cursortray/proxy/money"
 )
 
 // Plan tells how much of the account's plan is used. What Cursor does not
@@ -71,11 +73,11 @@ func (a Amount) Percent() Percent {
 	if a.Limit.IsZero() {
 		return Percent{}
 	}
-	twice, ok := a.Used.times(2000, a.Limit.pico)
-	if !ok || twice.pico >= 2000 {
+	twice, ok := a.Used.Times(2000, a.Limit.Pico())
+	if !ok || twice.Pico() >= 2000 {
 		return Percent{true, 1000}
 	}
-	return Percent{true, int16((twice.pico + 1) / 2)}
+	return Percent{true, int16((twice.Pico() + 1) / 2)}
 }
 
 // OnDemand is what is used beyond the plan and paid for by use.
@@ -141,7 +143,7 @@ func (p Percent) String() string {
 	if !p.known {
 		return ""
 	}
-	return formatDecimal(int64(p.tenths), 1, 0) + "%"
+	return money.FormatDecimal(int64(p.tenths), 1, 0) + "%"
 }
 
 // MarshalJSON returns a number, or null if it is not known.
@@ -149,5 +151,5 @@ func (p Percent) MarshalJSON() ([]byte, error) {
 	if !p.known {
 		return []byte("null"), nil
 	}
-	return json.Marshal(json.Number(formatDecimal(int64(p.tenths), 1, 0)))
+	return json.Marshal(json.Number(money.FormatDecimal(int64(p.tenths), 1, 0)))
 }

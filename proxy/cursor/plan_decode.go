@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"cursortray/proxy/money"
 )
 
 // The answers about a plan, read as leniently as the lists of models. Not used,
@@ -32,7 +34,7 @@ func (f fields) float(name string) (float64, bool) {
 // zero.
 func (f fields) cents(name string) (Money, bool) {
 	n, ok := f.float(name)
-	return moneyOfCents(n), ok
+	return money.OfCents(n), ok
 }
 
 // time returns a moment in milliseconds, seconds or ISO form.
@@ -78,8 +80,7 @@ func (p *Plan) roundToCents() {
 	for _, m := range []*Money{
 		&p.Included.Used, &p.Included.Limit, &p.Bonus, &p.OnDemand.Used, &p.OnDemand.Limit, &p.Pool.Used, &p.Pool.Limit, &p.Credits,
 	} {
-		// Amounts out of reach are the largest whole cents.
-		m.pico = min(m.rounded(picoPerCent), math.MaxInt64/picoPerCent) * picoPerCent
+		*m = m.ToCents()
 	}
 }
 
@@ -150,7 +151,7 @@ func (a Amount) state() PlanState {
 	if a.Limit.IsZero() {
 		return PlanOK
 	}
-	scaled, reached := a.Used.times(100, 80)
+	scaled, reached := a.Used.Times(100, 80)
 	return stateOf(!reached || scaled.Compare(a.Limit) >= 0, a.Used.Compare(a.Limit) >= 0)
 }
 
@@ -284,7 +285,7 @@ func (p *Plan) addGrants(f fields) {
 // addBalance reads /api/auth/stripe: a balance below zero was paid in advance.
 func (p *Plan) addBalance(f fields) {
 	if balance, ok := f.float("customerBalance"); ok {
-		p.Credits = p.Credits.Add(moneyOfCents(-balance))
+		p.Credits = p.Credits.Add(money.OfCents(-balance))
 	}
 }
 
@@ -295,7 +296,7 @@ func (p *Plan) addHardLimit(f fields) {
 		return
 	}
 	dollars, _ := f.float("hardLimit")
-	if limit := moneyOfCents(dollars * 100); p.OnDemand.Limit.IsZero() && !limit.IsZero() {
+	if limit := money.OfCents(dollars * 100); p.OnDemand.Limit.IsZero() && !limit.IsZero() {
 		p.OnDemand.State, p.OnDemand.Limit = OnDemandOn, limit
 	}
 }

@@ -204,7 +204,7 @@ func FuzzPlan(f *testing.F) {
 			p.addPolicy(answer)
 			p.Requests, _ = readRequests(answer)
 			for _, m := range []Money{p.Included.Used, p.Included.Limit, p.Bonus, p.OnDemand.Used, p.OnDemand.Limit, p.Pool.Used, p.Credits} {
-				if m.pico < 0 {
+				if m.Pico() < 0 {
 					t.Fatalf("%+v", p)
 				}
 			}

@@ -81,7 +81,7 @@ func (p *Prices) Cost(c Charge) (Cost, bool) {
 	}
 	var ok bool
 	if cost.Money, ok = total.money(); ok && c.LegacyMax {
-		cost.Money, ok = cost.Money.times(p.legacyFactor, 100)
+		cost.Money, ok = cost.Money.Times(p.legacyFactor, 100)
 	}
 	if !ok {
 		return Cost{}, false

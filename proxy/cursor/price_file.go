@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"strings"
 	"time"
+
+	"cursortray/proxy/money"
 )
 
 const (
@@ -68,11 +70,11 @@ func ParsePrices(data []byte) (*Prices, error) {
 	if p.asOf, err = time.Parse(time.DateOnly, file.AsOf); err != nil {
 		return nil, fmt.Errorf("as_of %q is no date such as 2026-10-31", file.AsOf)
 	}
-	if p.teamFee, err = parseDecimal(string(file.TeamFee), rateDigits); err != nil || p.teamFee > maxRate {
-		return nil, fmt.Errorf("team_fee: %w", errDecimal)
+	if p.teamFee, err = money.ParseDecimal(string(file.TeamFee), rateDigits); err != nil || p.teamFee > maxRate {
+		return nil, fmt.Errorf("team_fee: %w", money.ErrDecimal)
 	}
-	if p.legacyFactor, err = parseDecimal(string(file.LegacyFactor), 2); err != nil || p.legacyFactor == 0 || p.legacyFactor > 100_00 {
-		return nil, fmt.Errorf("legacy_max_mode_factor: %w", errDecimal)
+	if p.legacyFactor, err = money.ParseDecimal(string(file.LegacyFactor), 2); err != nil || p.legacyFactor == 0 || p.legacyFactor > 100_00 {
+		return nil, fmt.Errorf("legacy_max_mode_factor: %w", money.ErrDecimal)
 	}
 	if len(file.Models) == 0 {
 		return nil, errors.New("it has no models")
@@ -132,10 +134,10 @@ func readCard(defs []rateDef) (rateCard, error) {
 		r := rates{above: def.Above, hasRead: def.CacheRead != nil, hasWrite: def.CacheWrite != nil}
 		var err error
 		if r.input, err = readRate(def.Input); err != nil || r.input == 0 {
-			return nil, fmt.Errorf("input: %w", errDecimal)
+			return nil, fmt.Errorf("input: %w", money.ErrDecimal)
 		}
 		if r.output, err = readRate(def.Output); err != nil || r.output == 0 {
-			return nil, fmt.Errorf("output: %w", errDecimal)
+			return nil, fmt.Errorf("output: %w", money.ErrDecimal)
 		}
 		r.cacheRead, r.cacheWrite = r.input, r.input
 		if r.hasRead {
@@ -154,9 +156,9 @@ func readCard(defs []rateDef) (rateCard, error) {
 }
 
 func readRate(d decimal) (int64, error) {
-	rate, err := parseDecimal(string(d), rateDigits)
+	rate, err := money.ParseDecimal(string(d), rateDigits)
 	if err != nil || rate > maxRate {
-		return 0, errDecimal
+		return 0, money.ErrDecimal
 	}
 	return rate, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cursortray/proxy/chat"
+	"cursortray/proxy/money"
 )
 
 const (
@@ -73,7 +74,7 @@ func (s *sum128) money() (Money, bool) {
 	if s.high != 0 || s.low > math.MaxInt64/picoPerRate {
 		return Money{}, false
 	}
-	return Money{int64(s.low) * picoPerRate}, true
+	return money.OfPico(int64(s.low) * picoPerRate), true
 }
 
 // AsOf returns the date of the newest price: "2026-10-10".
@@ -115,4 +116,4 @@ func (p *Prices) Price(id string, fast bool) (chat.Price, bool) {
 }
 
 // perToken is a rate in dollars per token: "0.000005".
-func perToken(rate int64) string { return formatDecimal(rate, rateDigits+6, 0) }
+func perToken(rate int64) string { return money.FormatDecimal(rate, rateDigits+6, 0) }

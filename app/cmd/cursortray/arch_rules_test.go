@@ -17,7 +17,7 @@ var mayImport = map[string][]string{
 	// A problem in a Snapshot is a *chat.Error; its kind decides the heading.
 	"tray": {"app", "assets", "proxy/chat", "proxy/choice", "proxy/cursor"},
 	// The choice of the back-end is shown, and made, like everything else.
-	"app":           {"app/config", "app/autostart", "keychain", "proxy", "proxy/chat", "proxy/choice", "proxy/cursor"},
+	"app":           {"app/config", "app/autostart", "keychain", "proxy", "proxy/chat", "proxy/choice", "proxy/cursor", "proxy/ledger", "proxy/money", "proxy/spend"},
 	"app/control":   {"app", "app/config", "proxy/chat", "proxy/cursor"},
 	"app/localkey":  {"keychain", "proxy/chat"},
 	"app/dashboard": {"app", "assets"},
@@ -43,15 +43,18 @@ var mayImport = map[string][]string{
 	"proxy/sse":             {},
 	// What is the same in all dialects: how JSON is read and written, and what
 	// is done around a turn. Front-ends share it instead of each other.
-	"proxy/wirejson":        {"proxy/chat"},
-	"proxy/turn":            {"proxy/chat", "proxy/sse", "proxy/wirejson"},
-	"proxy/tokencount":      {"proxy/chat", "proxy/wirejson"},
-	"proxy/openai":          {"proxy/chat", "proxy/turn", "proxy/wirejson"},
-	"proxy/anthropic":       {"proxy/chat", "proxy/turn", "proxy/tokencount", "proxy/wirejson"},
-	"proxy/modellist":       {"proxy/chat", "proxy/turn"},
-	"proxy/ledger":          {"proxy/chat"},
+	"proxy/wirejson":   {"proxy/chat"},
+	"proxy/turn":       {"proxy/chat", "proxy/sse", "proxy/wirejson"},
+	"proxy/tokencount": {"proxy/chat", "proxy/wirejson"},
+	"proxy/openai":     {"proxy/chat", "proxy/turn", "proxy/wirejson"},
+	"proxy/anthropic":  {"proxy/chat", "proxy/turn", "proxy/tokencount", "proxy/wirejson"},
+	"proxy/modellist":  {"proxy/chat", "proxy/turn"},
+	// Exact amounts, for prices, for the ledger and for limits.
+	"proxy/money":           {},
+	"proxy/ledger":          {"proxy/money"},
+	"proxy/spend":           {"proxy/chat", "proxy/money"},
 	"proxy/choice":          {"proxy/chat"},
-	"proxy/cursor":          {"proxy/chat", "proxy/cursor/cursorpb"},
+	"proxy/cursor":          {"proxy/chat", "proxy/cursor/cursorpb", "proxy/money"},
 	"proxy/cursor/cursorpb": {},
 	// Writes the generated code of cursorpb; no part of the program.
 	"proxy/cursor/cursorpb/generate":          {},
