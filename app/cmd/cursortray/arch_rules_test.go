@@ -109,7 +109,7 @@ var usedBy = map[string][]string{
 	"go.yaml.in/yaml/v3":               {"app/confedit"},
 	"golang.org/x/sync":                {},
 	// The rest of the system-call interface, in _GOOS files only.
-	"golang.org/x/sys": {"app", "app/control", "keychain", "proxy/cursor", "proxy/cursor/agentcli", "tray"},
+	"golang.org/x/sys": {"app", "app/autostart", "app/control", "keychain", "proxy/cursor", "proxy/cursor/agentcli", "tray"},
 }
 
 // usedByTests lists the third-party modules that any test file may import.
