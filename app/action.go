@@ -52,6 +52,10 @@ type ChooseBackend struct{ Setting string }
 // MenuOpened tells that somebody looks at the menu.
 type MenuOpened struct{}
 
+// OpenDashboard shows a page of the dashboard in the browser; "" is the first
+// one. See App.DashboardLink for the names.
+type OpenDashboard struct{ Page string }
+
 // Quit ends the App. A second one does not wait for running answers.
 type Quit struct{}
 
@@ -70,4 +74,5 @@ func (CopyModel) isAction()     {}
 func (Refresh) isAction()       {}
 func (ChooseBackend) isAction() {}
 func (MenuOpened) isAction()    {}
+func (OpenDashboard) isAction() {}
 func (Quit) isAction()          {}

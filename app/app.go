@@ -67,6 +67,9 @@ type Config struct {
 
 	Keys      Keys
 	KeyOwners KeyOwners // nil: no editor has a key of its own
+	// Dashboard makes links to the pages that Proxy.Pages serves; nil: there are
+	// none.
+	Dashboard Dashboard
 	// Open shows a page in the browser. It may return long before or after the
 	// user sees it. nil: there is no browser.
 	Open func(ctx context.Context, url string) error
@@ -142,6 +145,7 @@ func (a *App) turn(ctx context.Context, m *machine) {
 	done := ctx.Done()
 	for {
 		m.showChoice()
+		m.dashboardWaits()
 		a.troubled.Store(m.snap.Backend.Problem != nil)
 		a.hub.publish(m.snap)
 		if m.over() {

@@ -29,6 +29,7 @@ type machine struct {
 	login     login
 	plan      planWatch
 	talks     conversations
+	pages     pages
 	throttle  *time.Timer // until activity may be shown again
 	recheck   *time.Timer // until the back-end is checked again
 	noticeEnd *time.Timer // until the notice is taken away
@@ -118,6 +119,8 @@ func (m *machine) do(action Action) {
 		m.chooseBackend(a.Setting)
 	case MenuOpened:
 		m.menuOpened()
+	case OpenDashboard:
+		m.openDashboard(a.Page)
 	case Recheck:
 		m.recheckAll()
 	}

@@ -129,7 +129,11 @@ func (g guard) check(r *http.Request) (code, message string) {
 // looked at.
 func (s *Server) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if code, message := s.guard.check(r); code != "" {
+		check := s.guard.check
+		if s.isPage(r) {
+			check = s.guard.checkPage
+		}
+		if code, message := check(r); code != "" {
 			refuse(w, r, http.StatusForbidden, code, message)
 			return
 		}
@@ -138,7 +142,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 			fail(w, r, errShuttingDown())
 			return
 		}
-		if origin := r.Header.Get("Origin"); origin != "" { // an allowed one
+		if origin := r.Header.Get("Origin"); origin != "" && !s.isPage(r) { // an allowed one
 			allowOrigin(w.Header(), origin, r)
 		}
 		next.ServeHTTP(w, r)

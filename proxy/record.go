@@ -118,7 +118,7 @@ func (s *Server) survive(next http.Handler, out *response, r *http.Request) (bro
 
 func (s *Server) logRequest(r *http.Request, rec *record, status int, id string, took time.Duration) {
 	level := slog.LevelInfo
-	if status < 400 && (rec.route == "/health" || rec.route == "/" || rec.route == "/api/hello") {
+	if status < 400 && (rec.route == "/health" || rec.route == "/" || rec.route == "/api/hello" || rec.route == pagesRoute) {
 		level = slog.LevelDebug // probes come every few seconds
 	}
 	if !s.log.Enabled(r.Context(), level) {

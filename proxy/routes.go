@@ -58,6 +58,10 @@ func (s *Server) routes() http.Handler {
 	add("/api/hello", "/api/hello", open, http.MethodHead, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 	})
+	if s.cfg.Pages != nil {
+		router.PathPrefix(pagesRoute).HandlerFunc(s.pages)
+		router.Handle(strings.TrimSuffix(pagesRoute, "/"), http.RedirectHandler(pagesRoute, http.StatusPermanentRedirect))
+	}
 	router.NotFoundHandler = http.HandlerFunc(notFound)
 	return router
 }

@@ -43,6 +43,10 @@ type Config struct {
 	// Activity is told the number of running requests for a model whenever it
 	// changed, one call at a time. It must not block.
 	Activity func(active int)
+	// Pages serves what is below /dashboard/, for browsers. It asks for no key
+	// and checks for itself who may see what; the guard against foreign hosts
+	// and origins stands before it. nil: there are no pages.
+	Pages http.Handler
 }
 
 // Caller is whose key a request has.
@@ -136,6 +140,8 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	// Requests outlive ctx by the grace period.
 	requests, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
+	requests, endPages := withPages(requests)
+	defer endPages()
 	var busy connections
 	srv := &http.Server{
 		Handler:                      s.handler,
@@ -153,6 +159,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	select {
 	case <-ctx.Done():
 		s.stopping.Store(true)
+		endPages()
 		_ = ln.Close() // Serve returns the error
 		<-broken
 	case failure = <-broken:
