@@ -106,7 +106,9 @@ func (p *plist) UnmarshalXML(d *xml.Decoder, _ xml.StartElement) error {
 		}
 		switch start.Name.Local {
 		case "key":
-			err = d.DecodeElement(&key, &start)
+			if err := d.DecodeElement(&key, &start); err != nil {
+				return err
+			}
 			continue
 		case "array":
 			var list struct {
