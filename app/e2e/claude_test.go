@@ -11,26 +11,11 @@ import (
 	"cursortray/proxy/cursor/cursorsim/agentsim"
 )
 
-// configureClaude sets Claude Code up by its environment alone. Its retries
-// stay as they are by default: what a person waits for is part of the test.
-func configureClaude(_ *testing.T, install, _, url string, models [2]string) (argv, env []string) {
-	return []string{binary(install, "claude"), "-p"}, []string{
-		"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_AUTH_TOKEN=" + localKey,
-		"ANTHROPIC_MODEL=" + models[0], "ANTHROPIC_DEFAULT_HAIKU_MODEL=" + models[1], "CLAUDE_CODE_MAX_CONTEXT_TOKENS=200000",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1",
-	}
-}
-
 // claudeErrors looks at what a person sees of an error. By itself Claude Code
 // repeats 401, 429 and 5xx for minutes without a word; a problem that lasts
 // must be shown at once.
-func (s *suite) claudeErrors(t *testing.T, cursortray, useAgent string) {
-	var claude client
-	for _, c := range agents() {
-		if c.name == "claude" {
-			claude = c
-		}
-	}
+func (s *suite) claudeErrors(t *testing.T) {
+	claude := named(t, "claude")
 	tests := []struct {
 		name    string
 		env     string // of the server
@@ -48,11 +33,11 @@ func (s *suite) claudeErrors(t *testing.T, cursortray, useAgent string) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := serve(t, cursortray, []string{useAgent, tt.script.Environ(), tt.env}, "--backend", "cli")
+			srv := serve(t, s.cursortray, []string{s.useAgent, tt.script.Environ(), tt.env}, "--backend", "cli")
 			srv.models = [2]string{"composer-2", "auto"}
 			home, _ := project(t)
 			between := record(t, srv.url)
-			cmd := claude.ask(t, s.installs["claude"], home, between.url, srv.models, "Say hello")
+			cmd := s.ask(t, claude, home, srv.through(between), "Say hello")
 			if tt.retries != "" {
 				cmd.env = append(cmd.env, "CLAUDE_CODE_MAX_RETRIES="+tt.retries)
 			}

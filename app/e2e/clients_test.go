@@ -3,8 +3,6 @@
 package e2e
 
 import (
-	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,37 +13,75 @@ import (
 // nowhere else: an answer that holds it came through a tool loop.
 const mark = "MARK-q7Zk41"
 
-// client is an agent from npm that answers one prompt and exits.
+// client is an agent from npm that answers one prompt and exits, over one
+// dialect. To add one takes a folder of testdata with its package, a function
+// that writes its settings, and a row in clients().
 type client struct {
-	name string
-	// install is the folder of testdata that lists its package; "" is name.
-	install string
-	// configure writes the client's settings into home and returns its command
-	// line without the prompt, and its environment.
-	configure configure
-	limit     time.Duration
+	name    string
+	install string // folder of testdata that lists its package
+	// configure writes the client's settings into its home and returns its
+	// command line without the prompt, and its environment.
+	configure func(*testing.T, target) (argv, env []string)
+	// picture returns what stands in place of the prompt, and on standard input,
+	// to send a picture along; nil where the client cannot.
+	picture func(prompt, file string) (args []string, stdin string)
+	// extra are dialects that the client speaks beside its own.
+	extra bool
+	limit time.Duration
 }
 
-func agents() []client {
+// clients lists every client once for each dialect, its own one first.
+func clients() []client {
 	return []client{
-		{name: "opencode", configure: openCodeOver("@ai-sdk/openai-compatible"), limit: 2 * time.Minute},
-		{name: "pi", configure: piOver("openai-completions", "/v1"), limit: time.Minute},
-		{name: "codex", configure: configureCodex, limit: time.Minute},
-		{name: "claude", configure: configureClaude, limit: time.Minute},
+		{name: "opencode", install: "opencode", configure: openCodeOver("@ai-sdk/openai-compatible"), picture: openCodePicture, limit: 2 * time.Minute},
+		{name: "opencode over Responses", install: "opencode", configure: openCodeOver("@ai-sdk/openai"), picture: openCodePicture, extra: true, limit: 2 * time.Minute},
+		{name: "opencode over Messages", install: "opencode", configure: openCodeOver("@ai-sdk/anthropic"), picture: openCodePicture, extra: true, limit: 2 * time.Minute},
+		{name: "pi", install: "pi", configure: piOver("openai-completions", "/v1"), picture: piPicture, limit: time.Minute},
+		{name: "pi over Responses", install: "pi", configure: piOver("openai-responses", "/v1"), picture: piPicture, extra: true, limit: time.Minute},
+		{name: "pi over Messages", install: "pi", configure: piOver("anthropic-messages", ""), picture: piPicture, extra: true, limit: time.Minute},
+		{name: "codex", install: "codex", configure: configureCodex, picture: codexPicture, limit: time.Minute},
+		{name: "claude", install: "claude", configure: configureClaude, picture: claudePicture, limit: time.Minute},
+		// It has no way to send a picture without a terminal.
+		{name: "continue", install: "continue", configure: continueOver("openai"), limit: time.Minute},
+		{name: "continue over Messages", install: "continue", configure: continueOver("anthropic"), extra: true, limit: time.Minute},
+		{name: "qwen", install: "qwen", configure: qwenOver("openai"), picture: qwenPicture, limit: 90 * time.Second},
+		{name: "qwen over Responses", install: "qwen", configure: qwenOver("openai-responses"), picture: qwenPicture, extra: true, limit: 90 * time.Second},
+		{name: "qwen over Messages", install: "qwen", configure: qwenOver("anthropic"), picture: qwenPicture, extra: true, limit: 90 * time.Second},
+		{name: "copilot", install: "copilot", configure: copilotOver("/v1"), picture: copilotPicture, limit: time.Minute},
+		{name: "copilot over Responses", install: "copilot", configure: copilotOver("/v1", "COPILOT_PROVIDER_WIRE_API=responses"), picture: copilotPicture, extra: true, limit: time.Minute},
+		{name: "copilot over Messages", install: "copilot", configure: copilotOver("", "COPILOT_PROVIDER_TYPE=anthropic"), picture: copilotPicture, extra: true, limit: time.Minute},
 	}
 }
 
-// otherDialects are agents that speak more than the dialect they speak by
-// default.
-func otherDialects() []client {
-	var all []client
-	for npm, dialect := range map[string]string{"@ai-sdk/anthropic": "Messages", "@ai-sdk/openai": "Responses"} {
-		all = append(all, client{name: "opencode over " + dialect, install: "opencode", configure: openCodeOver(npm), limit: 2 * time.Minute})
+// named returns the client of that name.
+func named(t *testing.T, name string) client {
+	t.Helper()
+	for _, c := range clients() {
+		if c.name == name {
+			return c
+		}
 	}
-	all = append(all,
-		client{name: "pi over Messages", install: "pi", configure: piOver("anthropic-messages", ""), limit: time.Minute},
-		client{name: "pi over Responses", install: "pi", configure: piOver("openai-responses", "/v1"), limit: time.Minute})
-	return all
+	t.Fatalf("no client is named %q", name)
+	return client{}
+}
+
+// port is a server as clients are told of it.
+type port struct {
+	url    string // without /v1
+	key    string
+	models [2]string // for answers, and for titles and the like
+}
+
+// through is the port with something between it and the client.
+func (p port) through(between *recorder) port {
+	p.url = between.url
+	return p
+}
+
+// target is a port and where a client of it lives.
+type target struct {
+	port
+	install, home string
 }
 
 // project makes a fresh home and, in it, a folder with the file to read.
@@ -61,100 +97,9 @@ func project(t *testing.T) (home, file string) {
 	return home, file
 }
 
-// folder returns where the client is installed.
-func (c client) folder(installs map[string]string) string {
-	if c.install != "" {
-		return installs[c.install]
-	}
-	return installs[c.name]
-}
-
-// ask starts a command for one prompt in a project of its own.
-func (c client) ask(t *testing.T, install, home, url string, models [2]string, prompt string) command {
+// ask is a command for one prompt in the project of home.
+func (s *suite) ask(t *testing.T, c client, home string, at port, prompt ...string) command {
 	t.Helper()
-	argv, env := c.configure(t, install, home, url, models)
-	return command{argv: append(argv, prompt), dir: filepath.Join(home, "proj"), env: cleanEnv(home, env...), limit: c.limit}
-}
-
-type configure = func(t *testing.T, install, home, url string, models [2]string) (argv, env []string)
-
-// openCodeOver takes the dialect from the package, which OpenCode brings along.
-func openCodeOver(npm string) configure {
-	return func(t *testing.T, install, home, url string, models [2]string) (argv, env []string) {
-		limit := object{"context": 200_000, "output": 32_000}
-		writeJSON(t, filepath.Join(home, ".config", "opencode", "opencode.json"), object{
-			"autoupdate": false, "share": "disabled",
-			"model": "cursortray/" + models[0], "small_model": "cursortray/" + models[1],
-			"enabled_providers": []string{"cursortray"},
-			"provider": object{"cursortray": object{
-				"npm": npm, "name": "cursortray",
-				"options": object{"baseURL": url + "/v1", "apiKey": localKey},
-				"models": object{
-					models[0]: object{"name": "Large", "tool_call": true, "reasoning": true, "limit": limit},
-					models[1]: object{"name": "Small"},
-				},
-			}},
-		})
-		return []string{binary(install, "opencode"), "run"}, []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1"}
-	}
-}
-
-func piOver(api, version string) configure {
-	return func(t *testing.T, install, home, url string, models [2]string) (argv, env []string) {
-		writeJSON(t, filepath.Join(home, ".pi", "agent", "models.json"), object{"providers": object{"cursortray": object{
-			"baseUrl": url + version, "api": api, "apiKey": localKey,
-			"models": []object{{
-				"id": models[0], "contextWindow": 200_000, "maxTokens": 32_000, "reasoning": false, "input": []string{"text", "image"},
-				"cost": object{"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75},
-			}},
-		}}})
-		return []string{binary(install, "pi"), "--provider", "cursortray", "--model", models[0], "-p"}, []string{"PI_OFFLINE=1"}
-	}
-}
-
-func configureCodex(t *testing.T, install, home, url string, models [2]string) (argv, env []string) {
-	dir := filepath.Join(home, ".codex")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	writeFile(t, filepath.Join(dir, "config.toml"), fmt.Sprintf(`
-model = %q
-model_provider = "cursortray"
-model_context_window = 200000
-check_for_update_on_startup = false
-[model_providers.cursortray]
-name = "cursortray"
-base_url = %q
-wire_api = "responses"
-experimental_bearer_token = %q
-request_max_retries = 1
-stream_max_retries = 1
-[analytics]
-enabled = false
-[feedback]
-enabled = false
-`, models[0], url+"/v1", localKey))
-	return []string{binary(install, "codex"), "exec", "--skip-git-repo-check", "--ephemeral"}, nil
-}
-
-// object is a piece of a client's settings file.
-type object map[string]any
-
-func writeJSON(t *testing.T, name string, value any) {
-	t.Helper()
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	writeFile(t, name, string(text))
-}
-
-func writeFile(t *testing.T, name, text string) {
-	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	argv, env := c.configure(t, target{port: at, install: s.installs[c.install], home: home})
+	return command{argv: append(argv, prompt...), dir: filepath.Join(home, "proj"), env: cleanEnv(home, env...), limit: c.limit}
 }

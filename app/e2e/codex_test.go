@@ -13,13 +13,8 @@ import (
 // codexErrors looks at what a person sees of an error: Codex hides the messages
 // of some statuses and repeats others for minutes, which is why Responses
 // answers with statuses of its own.
-func (s *suite) codexErrors(t *testing.T, cursortray, useAgent string) {
-	var codex client
-	for _, c := range agents() {
-		if c.name == "codex" {
-			codex = c
-		}
-	}
+func (s *suite) codexErrors(t *testing.T) {
+	codex := named(t, "codex")
 	tests := []struct {
 		name     string
 		env      string
@@ -35,11 +30,11 @@ func (s *suite) codexErrors(t *testing.T, cursortray, useAgent string) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := serve(t, cursortray, []string{useAgent, tt.script.Environ(), tt.env}, "--backend", "cli")
+			srv := serve(t, s.cursortray, []string{s.useAgent, tt.script.Environ(), tt.env}, "--backend", "cli")
 			srv.models = [2]string{"composer-2", "auto"}
 			home, _ := project(t)
 			between := record(t, srv.url)
-			got := codex.ask(t, s.installs["codex"], home, between.url, srv.models, "Say hello").run(t)
+			got := s.ask(t, codex, home, srv.through(between), "Say hello").run(t)
 			if got.err == nil || got.took > 20*time.Second || !strings.Contains(got.stdout+got.stderr, tt.want) {
 				t.Errorf("after %v, %v: its output should hold %q:\n%s\n%s", got.took, got.err, tt.want, tail(got.stdout), tail(got.stderr))
 			}

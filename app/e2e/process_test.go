@@ -37,13 +37,14 @@ type result struct {
 // command is one run of a client.
 type command struct {
 	argv  []string
+	stdin string
 	dir   string
 	env   []string
 	limit time.Duration
 }
 
-// run runs a client with a closed standard input and nothing but the given
-// environment, and ends its whole process group after it, or after its time.
+// run runs a client with nothing but the given input and environment, and ends
+// its whole process group after it, or after its time.
 func (c command) run(t *testing.T) result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), c.limit)
@@ -64,6 +65,9 @@ func (c command) prepare(ctx context.Context) (*exec.Cmd, *output) {
 	var out output
 	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
 	cmd.Dir, cmd.Env = c.dir, c.env
+	if c.stdin != "" { // else it is closed: some wait for more
+		cmd.Stdin = strings.NewReader(c.stdin)
+	}
 	cmd.Stdout, cmd.Stderr = &out.stdout, &out.stderr
 	ownGroup(cmd)
 	cmd.Cancel = func() error { endGroup(cmd); return nil }

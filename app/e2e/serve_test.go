@@ -21,8 +21,7 @@ const localKey = "e2e-local-key-7f3a"
 
 // server is a running "cursortray serve".
 type server struct {
-	url     string // without /v1
-	models  [2]string
+	port
 	pids    string // folder that marks the fake cursor-agent's processes
 	records string // file that lists its runs
 	cmd     *exec.Cmd
@@ -39,16 +38,21 @@ func serve(t *testing.T, cursortray string, env []string, args ...string) *serve
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(home) })
-	run := filepath.Join(home, "run")
+	return serveIn(t, home, cursortray, env, args...)
+}
+
+// serveIn is serve in a home where commands may have run before.
+func serveIn(t *testing.T, home, cursortray string, env []string, args ...string) *server {
+	t.Helper()
 	s := &server{pids: filepath.Join(home, "pids"), records: filepath.Join(home, "records.jsonl"), log: &lockedBuffer{}}
-	for _, dir := range []string{run, s.pids} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
+	s.key = localKey
+	for _, dir := range []string{runtimeDir(home), s.pids} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s.cmd = exec.Command(cursortray, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
-	s.cmd.Env = append(cleanEnv(home, "XDG_RUNTIME_DIR="+run, "CURSORTRAY_API_KEY="+localKey, "CURSORTRAY_LOG_LEVEL=debug",
-		agentsim.PidsEnv+"="+s.pids, agentsim.RecordEnv+"="+s.records), env...)
+	s.cmd.Env = append(serverEnv(home), append(env, agentsim.PidsEnv+"="+s.pids, agentsim.RecordEnv+"="+s.records)...)
 	s.cmd.Stderr = s.log
 	stdout, err := s.cmd.StdoutPipe()
 	if err != nil {
@@ -60,6 +64,13 @@ func serve(t *testing.T, cursortray string, env []string, args ...string) *serve
 	t.Cleanup(func() { s.stop(t) })
 	s.url = listening(t, stdout, s.log)
 	return s
+}
+
+func runtimeDir(home string) string { return filepath.Join(home, "run") }
+
+// serverEnv is the environment of cursortray in that home.
+func serverEnv(home string) []string {
+	return cleanEnv(home, "XDG_RUNTIME_DIR="+runtimeDir(home), "CURSORTRAY_API_KEY="+localKey, "CURSORTRAY_LOG_LEVEL=debug")
 }
 
 // listening returns the address that serve prints when it accepts requests.
