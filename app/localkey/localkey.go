@@ -1,9 +1,10 @@
-// Package localkey keeps the key that clients of the local proxy send: made
-// at the first start, read from its store once per start, replaced on demand.
+// Package localkey keeps the keys that clients of the local proxy send: the main
+// one, made at the first start, and one for each editor that was set up, made
+// then. Each is read from the store once per start and replaced on demand.
 //
-// It does not compare keys and does not choose the store. Reading the store,
-// which may wait for a user to unlock a keychain, is done in one goroutine at
-// a time, which Close ends and waits for; all callers share its result.
+// It does not choose the store. Reading it, which may wait for a user to unlock
+// a keychain, is done in one goroutine at a time, which Close ends and waits
+// for; all callers share its result.
 package localkey
 
 import (
@@ -13,7 +14,6 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
-	"time"
 
 	"cursortray/keychain"
 	"cursortray/proxy/chat"
@@ -24,8 +24,6 @@ const (
 	entry = "local-key"
 	// prefix tells a person what the text is when it turns up somewhere.
 	prefix = "ct-"
-	// retryAfter keeps a store that failed from being asked once per request.
-	retryAfter = 10 * time.Second
 )
 
 // Config is what Keys is made of.
@@ -37,121 +35,79 @@ type Config struct {
 
 // Keys gives the local key. All methods may be called from several goroutines.
 type Keys struct {
-	cfg  Config
-	wait sync.WaitGroup
-
-	mu       sync.Mutex
-	key      string
-	unstored bool        // key is not in the store: it ends with this run
-	reading  *read       // the read that is under way
-	failed   *chat.Error // what the last read met
-	again    time.Time   // when a read may be tried after failed
-	closed   bool
-	changes  sync.Mutex // serializes NewKey
+	cfg     Config
+	main    loader[mainKey]
+	changes sync.Mutex // serializes NewKey
 }
 
-// read is one attempt; done is closed after its result is in Keys.
-type read struct {
-	done   chan struct{}
-	cancel context.CancelFunc
+// mainKey is the key and whether it is missing in the store: then it ends with
+// this run.
+type mainKey struct {
+	key      string
+	unstored bool
 }
 
 // New returns Keys that has read nothing yet.
-func New(cfg Config) *Keys { return &Keys{cfg: cfg, key: cfg.Fixed} }
+func New(cfg Config) *Keys {
+	k := &Keys{cfg: cfg}
+	k.main.fetch = k.fetch
+	if cfg.Fixed != "" {
+		k.main.set(mainKey{key: cfg.Fixed})
+	}
+	return k
+}
 
 // Key returns the key, and makes one if the store has none. It waits for the
 // store as long as ctx lets it. Errors are *chat.Error.
 func (k *Keys) Key(ctx context.Context) (string, error) {
-	k.mu.Lock()
-	if k.key != "" {
-		defer k.mu.Unlock()
-		return k.key, nil
+	known, err := k.main.get(ctx)
+	if err != nil {
+		return "", err
 	}
-	if k.failed != nil && time.Now().Before(k.again) {
-		defer k.mu.Unlock()
-		return "", k.failed
-	}
-	if k.closed {
-		defer k.mu.Unlock()
-		return "", chat.Errorf(chat.ShuttingDown, "cursortray is ending")
-	}
-	if k.reading == nil {
-		k.begin(ctx)
-	}
-	done := k.reading.done
-	k.mu.Unlock()
-
-	select {
-	case <-done:
-	case <-ctx.Done():
-		return "", chat.AsError(ctx.Err())
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.key == "" {
-		return "", k.failed
-	}
-	return k.key, nil
-}
-
-// begin starts a read, which outlives the caller that happened to be first.
-// The store itself limits its time.
-func (k *Keys) begin(ctx context.Context) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	r := &read{done: make(chan struct{}), cancel: cancel}
-	k.reading = r
-	k.wait.Go(func() {
-		defer cancel()
-		key, stored, err := k.fetch(ctx)
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		k.key, k.unstored, k.failed, k.reading = key, !stored, err, nil
-		k.again = time.Now().Add(retryAfter)
-		close(r.done)
-	})
+	return known.key, nil
 }
 
 // fetch returns the stored key, or a new one and whether it could be stored.
 // A store that is there but locked gives an error and no key: the editors have
 // the right key already, and a second one would only look like their fault.
-func (k *Keys) fetch(ctx context.Context) (key string, stored bool, err *chat.Error) {
+func (k *Keys) fetch(ctx context.Context) (mainKey, *chat.Error) {
 	value, getErr := k.cfg.Store.Get(ctx, entry)
 	switch {
 	case getErr == nil && len(value) > 0:
-		return string(value), true, nil
+		return mainKey{key: string(value)}, nil
 	case getErr == nil || errors.Is(getErr, keychain.ErrNotFound):
 	case errors.Is(getErr, keychain.ErrCorrupt):
 		k.cfg.Logger.Warn("the stored local key is damaged; a new one takes its place, clients have to be given it", "store", k.cfg.Store.Kind())
 	case errors.Is(getErr, keychain.ErrUnavailable):
-		return k.forThisRun(getErr), false, nil
+		return k.forThisRun(getErr), nil
 	default:
-		return "", false, unreadable(getErr)
+		return mainKey{}, unreadable(getErr)
 	}
-	key = generate()
+	key := generate(prefix)
 	if setErr := k.cfg.Store.Set(ctx, entry, []byte(key)); errors.Is(setErr, keychain.ErrUnavailable) {
-		return k.forThisRun(setErr), false, nil
+		return k.forThisRun(setErr), nil
 	} else if setErr != nil {
-		return "", false, unreadable(setErr)
+		return mainKey{}, unreadable(setErr)
 	}
 	if k.cfg.Store.Kind() == "memory" {
-		k.cfg.Logger.Warn(k.howToKeep())
+		k.cfg.Logger.Warn(k.cfg.howToKeep())
 	}
-	return key, true, nil
+	return mainKey{key: key}, nil
 }
 
 // howToKeep says that the key is lost when this process ends, and the remedies
 // that are not in force already.
-func (k *Keys) howToKeep() string {
+func (c Config) howToKeep() string {
 	const lost = "the local key is a new one in each run; "
-	if k.cfg.Store.Kind() == "file" {
+	if c.Store.Kind() == "file" {
 		return lost + "make the folder of the file store writable, or set CURSORTRAY_API_KEY to keep one"
 	}
 	return lost + "set CURSORTRAY_API_KEY or CURSORTRAY_TOKEN_STORE=file to keep it"
 }
 
-func (k *Keys) forThisRun(err error) string {
-	k.cfg.Logger.Warn(k.howToKeep(), "reason", err)
-	return generate()
+func (k *Keys) forThisRun(err error) mainKey {
+	k.cfg.Logger.Warn(k.cfg.howToKeep(), "reason", err)
+	return mainKey{key: generate(prefix), unstored: true}
 }
 
 func unreadable(err error) *chat.Error {
@@ -175,42 +131,32 @@ func (k *Keys) NewKey(ctx context.Context) (string, error) {
 	if _, err := k.Key(ctx); err != nil && ctx.Err() != nil {
 		return "", err
 	}
-	key := generate()
-	err := k.cfg.Store.Set(ctx, entry, []byte(key))
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	next := mainKey{key: generate(prefix)}
+	err := k.cfg.Store.Set(ctx, entry, []byte(next.key))
+	old, _ := k.main.peek()
 	switch {
 	case err == nil:
-		k.unstored = false
-	case errors.Is(err, keychain.ErrUnavailable) && k.unstored:
-		k.cfg.Logger.Warn(k.howToKeep(), "reason", err)
+	case errors.Is(err, keychain.ErrUnavailable) && old.unstored:
+		next.unstored = true
+		k.cfg.Logger.Warn(k.cfg.howToKeep(), "reason", err)
 	default:
 		return "", unreadable(err)
 	}
-	k.key, k.failed = key, nil
-	return key, nil
+	k.main.set(next)
+	return next.key, nil
 }
 
 // ForThisRun tells whether the key is lost when this process ends. It is
 // false as long as no key was read.
 func (k *Keys) ForThisRun() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.key != "" && k.cfg.Fixed == "" && (k.unstored || k.cfg.Store.Kind() == "memory")
+	now, known := k.main.peek()
+	return known && k.cfg.Fixed == "" && (now.unstored || k.cfg.Store.Kind() == "memory")
 }
 
 // Close ends a read that is under way and returns when it is over.
-func (k *Keys) Close() {
-	k.mu.Lock()
-	k.closed = true
-	if k.reading != nil {
-		k.reading.cancel()
-	}
-	k.mu.Unlock()
-	k.wait.Wait()
-}
+func (k *Keys) Close() { k.main.close() }
 
-func generate() string {
+func generate(prefix string) string {
 	var random [32]byte
 	rand.Read(random[:]) // never fails
 	return prefix + base64.RawURLEncoding.EncodeToString(random[:])

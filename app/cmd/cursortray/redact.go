@@ -24,8 +24,8 @@ const minSecret = 6
 func newRedactor(out io.Writer, env func(string) string) *redactor {
 	r := &redactor{
 		out: out,
-		// The local key, a dashboard key of Cursor, a JSON web token, a header.
-		shapes: regexp.MustCompile(`\bct-[A-Za-z0-9_-]{43}|\b(?:key|crsr)_[A-Za-z0-9]{16,}|\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+|(?i)\bbearer +[^\s"]+`),
+		// A local key, a dashboard key of Cursor, a JSON web token, a header.
+		shapes: regexp.MustCompile(`\bcte?-[A-Za-z0-9_-]{43}|\b(?:key|crsr)_[A-Za-z0-9]{16,}|\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+|(?i)\bbearer +[^\s"]+`),
 	}
 	for _, name := range []string{"CURSORTRAY_API_KEY", "CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"} {
 		r.add(env(name))
