@@ -51,7 +51,7 @@ func shellScore(tool Tool) int {
 		switch word {
 		case "bash", "shell", "powershell", "terminal", "sh", "zsh":
 			score = max(score, 3)
-		case "command", "cmd", "exec", "execute", "commandline":
+		case "command", "commands", "cmd", "exec", "execute", "commandline":
 			score = max(score, 2)
 		case "run", "local", "tool", "in", "container":
 		default:
@@ -125,22 +125,26 @@ func pathScore(name string) int {
 	return 0
 }
 
-// commandHint gives a command that prints the file's first line.
-func commandHint(tool, path string) hint {
-	argv := []any{"head", "-n", "1", path}
-	line := "head -n 1 '" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+// commandHint gives a command to the property that takes it, as a line or as a
+// list of words, and says what it is for where that is asked.
+func commandHint(tool string, command shellLine) hint {
+	line, argv := command.unix, []any{"sh", "-c", command.unix}
 	if slices.Contains(words(tool), "powershell") {
-		line = "Get-Content -TotalCount 1 -LiteralPath '" + strings.ReplaceAll(path, "'", "''") + "'"
-		argv = []any{"powershell", "-Command", line}
+		line, argv = command.windows, []any{"powershell", "-Command", command.windows}
 	}
 	return func(name string, p property) (any, int) {
 		list := words(name)
+		is := func(names ...string) bool {
+			return slices.ContainsFunc(list, func(w string) bool { return slices.Contains(names, w) })
+		}
 		switch {
-		case slices.Contains(list, "description"), slices.Contains(list, "explanation"):
+		case is("description", "explanation"):
 			if p.required {
-				return "Print the first line of the file", 1
+				return command.about, 1
 			}
-		case !slices.ContainsFunc(list, func(w string) bool { return w == "command" || w == "cmd" || w == "script" || w == "commandline" }):
+		case is("commands") && p.is("array") && !p.items().is("object"):
+			return []any{line}, 4
+		case !is("command", "cmd", "script", "commandline"):
 		case p.is("array"):
 			return argv, 5
 		case p.is("string") || p.open():

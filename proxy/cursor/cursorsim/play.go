@@ -25,9 +25,11 @@ type Turn struct {
 	Prompt string // what the person asked last
 	System string // only tells titles and summaries from conversations; may be empty
 	Tools  []Tool
-	Result *string // of the call before this turn; nil when a person speaks
-	Calls  int     // calls made so far in this conversation
-	Must   bool    // the client insists on a call
+	// Results of the calls since the prompt, in the order of the calls; none when
+	// a person speaks.
+	Results []string
+	Calls   int  // calls made so far in this conversation
+	Must    bool // the client insists on a call
 
 	JSON   bool            // the client wants a JSON object
 	Schema json.RawMessage // and this is its schema; may be nil
@@ -42,7 +44,8 @@ type Think struct{ Text string }
 // Say is text of the answer.
 type Say struct{ Text string }
 
-// Call asks the client for one of its tools. It is the last step of a turn.
+// Call asks the client for one of its tools. Only calls follow it in a turn:
+// they are made at once.
 type Call struct {
 	Name      string
 	Arguments json.RawMessage // a JSON object
@@ -58,17 +61,24 @@ const maxCalls = 50
 
 const (
 	nothingReal = "This is cursortray's simulated model: nothing here is real, and no model has read your prompt."
-	canRead     = " Ask it to read a file, and it asks your client's tool to do that and repeats the file's first line."
-	noTool      = " Your client offered no tool that it could use, so there is nothing more to show."
-	goReal      = " Without --demo, cursortray passes your prompt on to Cursor."
+	canRead     = " Ask it to read a file, and it asks your client's tool to do that and repeats the file's first line." +
+		" It can also replace \"this\" with \"that\" in a file and run the command \"date\", one step after the other."
+	noTool = " Your client offered no tool that it could use, so there is nothing more to show."
+	copied = "\n\n(Simulated: copied from the tool's result.)"
+	goReal = " Without --demo, cursortray passes your prompt on to Cursor."
 )
 
 // Play returns the steps of one turn, at least one. Equal turns give equal
 // steps.
 func Play(t Turn) []Step {
 	t.Prompt = clientNote().ReplaceAllString(t.Prompt, "")
-	if t.Result != nil {
-		return []Step{Say{resultAnswer(*t.Result)}}
+	if t.Calls < maxCalls {
+		if steps := taskTurn(t); steps != nil {
+			return steps
+		}
+	}
+	if n := len(t.Results); n > 0 {
+		return []Step{Say{resultAnswer(t.Results[n-1])}}
 	}
 	if t.Calls < maxCalls {
 		if steps := callSteps(t); steps != nil {
@@ -87,21 +97,22 @@ func Play(t Turn) []Step {
 	}
 }
 
+// taskTurn returns the steps of a task of several steps, nil if the prompt has
+// none, or none that the tools can do.
+func taskTurn(t Turn) []Step {
+	batches := doable(findTask(t.Prompt), t.Tools)
+	if len(batches) == 0 {
+		return nil
+	}
+	return taskSteps(batches, t)
+}
+
 // callSteps returns the steps that lead to a call, nil if there is none to
 // make.
 func callSteps(t Turn) []Step {
 	if path := findPath(t.Prompt); path != "" {
-		if tool, ok := bestTool(t.Tools, readerScore); ok {
-			return []Step{
-				Think{"The prompt asks for the file " + path + ", and the tool " + tool.Name + " reads files."},
-				Call{tool.Name, fill(tool.Schema, pathHint(path))},
-			}
-		}
-		if tool, ok := bestTool(t.Tools, shellScore); ok {
-			return []Step{
-				Think{"The prompt asks for the file " + path + ", and the tool " + tool.Name + " runs commands."},
-				Call{tool.Name, fill(tool.Schema, commandHint(tool.Name, path))},
-			}
+		if call, ok := (action{kind: reading, path: path}).call(t.Tools, nil); ok {
+			return []Step{Think{"The prompt asks for the file " + path + ", which the tool " + call.Name + " can read."}, call}
 		}
 	}
 	tool, ok := bestTool(t.Tools, topicScore(t.Prompt))
@@ -122,7 +133,7 @@ func resultAnswer(result string) string {
 	if line == "" {
 		return "The tool's result is empty."
 	}
-	return "The first line is: " + line + "\n\n(Simulated: copied from the tool's result.)"
+	return "The first line is: " + line + copied
 }
 
 // jsonAnswer fits the schema; its texts say "simulated".
@@ -130,7 +141,7 @@ func jsonAnswer(schema json.RawMessage) string {
 	if len(schema) == 0 {
 		return `{"simulated":true}`
 	}
-	return string(fill(schema, nil))
+	return string(fill(schema))
 }
 
 func plainAnswer(t Turn) string {

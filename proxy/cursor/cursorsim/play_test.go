@@ -45,7 +45,7 @@ func TestPlayCallsTheToolThatReads(t *testing.T) {
 		}, `run_shell_command {"command":"head -n 1 '/tmp/proj/a.txt'","description":"Print the first line of the file","is_background":false}`},
 		{"shell with a list", prompt, []Tool{
 			tool("shell", `{"type":"object","properties":{"command":{"type":"array","items":{"type":"string"}}},"required":["command"]}`),
-		}, `shell {"command":["head","-n","1","/tmp/proj/a.txt"]}`},
+		}, `shell {"command":["sh","-c","head -n 1 '/tmp/proj/a.txt'"]}`},
 		{"quote in the path", "Show me '/tmp/a b/it.txt' or `it's/x.txt`", []Tool{
 			tool("bash", `{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}`),
 		}, `bash {"command":"head -n 1 '/tmp/a b/it.txt'"}`},
@@ -110,7 +110,7 @@ func TestPlayRepeatsTheFirstLine(t *testing.T) {
 		"control":      line[:11] + "\x1b" + line[12:],
 	} {
 		t.Run(name, func(t *testing.T) {
-			steps := Play(Turn{Prompt: "Read a.txt", Result: &result, Calls: 1, Tools: []Tool{tool("read", `{}`)}})
+			steps := Play(Turn{Prompt: "Read a.txt", Results: []string{result}, Calls: 1, Tools: []Tool{tool("read", `{}`)}})
 			text := said(steps)
 			if !strings.HasPrefix(text, "The first line is: "+line+"\n") {
 				t.Errorf("the answer is %q", text)
@@ -142,7 +142,7 @@ func TestPlayWithoutToolsSaysWhatItIs(t *testing.T) {
 		"title":        {Turn{System: "You are a title generator.", Prompt: "Read /tmp/a.txt"}, "Simulated conversation"},
 		"title, alone": {Turn{Prompt: "Write a short title for this conversation"}, "Simulated conversation"},
 		"summary":      {Turn{System: "Summarize the conversation.", Prompt: "Go"}, "Simulated summary"},
-		"no result":    {Turn{Result: new(string)}, "empty"},
+		"no result":    {Turn{Results: []string{""}}, "empty"},
 		"JSON":         {Turn{JSON: true}, `{"simulated":true}`},
 		"JSON schema":  {Turn{JSON: true, Schema: json.RawMessage(`{"properties":{"title":{"type":"string"}},"required":["title"]}`)}, `{"title":"simulated"}`},
 		"many calls":   {Turn{Prompt: "Read /tmp/a.txt", Calls: maxCalls, Tools: []Tool{tool("read", `{}`)}}, "nothing here is real"},
@@ -158,6 +158,7 @@ func TestPlayWithoutToolsSaysWhatItIs(t *testing.T) {
 func FuzzPlay(f *testing.F) {
 	f.Add("Read /tmp/a.txt", "read", `{"type":"object","properties":{"path":{"type":"string"}}}`, "1: a", false)
 	f.Add("What is in `a b/c.txt`", "bash", `{"properties":{"command":{"type":["array","null"]}},"required":["command"]}`, "", true)
+	f.Add("Read a.txt and b.txt at once, replace `a` with `b` in it, write `c` to d.txt, run `e`", "edit", `{"properties":{"path":{"type":"string"},"old":{"type":"string"},"new":{"type":"string"}}}`, "1: a", false)
 	f.Add("x", "x", `{"$ref":"#"}`, "{\"output\":", true)
 	f.Add("x", "x", `{"properties":{"a":{"$ref":"#"},"b":{"$ref":"#"}},"required":["a","b"]}`, "<content>\n", true)
 	f.Add("x", "x", `{"properties":{"a":{"type":"array","minItems":1e300,"items":{"anyOf":[{"$ref":"#/x~1y"}]}}},"required":["a"]}`, "\xff", true)
@@ -165,7 +166,7 @@ func FuzzPlay(f *testing.F) {
 	f.Fuzz(func(t *testing.T, prompt, name, schema, result string, must bool) {
 		turn := Turn{Prompt: prompt, Tools: []Tool{tool(name, schema)}, Must: must}
 		checkSteps(t, turn, Play(turn))
-		turn.Result = &result
+		turn.Results = []string{result}
 		checkSteps(t, turn, Play(turn))
 		turn = Turn{Prompt: prompt, JSON: true, Schema: json.RawMessage(schema)}
 		if text := said(Play(turn)); !json.Valid([]byte(text)) {
@@ -179,16 +180,21 @@ func checkSteps(t *testing.T, turn Turn, steps []Step) {
 	if len(steps) == 0 {
 		t.Fatal("no steps")
 	}
+	calls := 0
 	for i, step := range steps {
 		call, ok := step.(Call)
 		if !ok {
+			if calls > 0 {
+				t.Errorf("step %d of %d follows a call", i, len(steps))
+			}
 			continue
 		}
+		calls++
 		var object map[string]any
 		if err := json.Unmarshal(call.Arguments, &object); err != nil || object == nil || len(call.Arguments) > 1<<20 {
 			t.Errorf("%d bytes of arguments, %v", len(call.Arguments), err)
 		}
-		if i != len(steps)-1 || call.Name != turn.Tools[0].Name || turn.Result != nil {
+		if call.Name != turn.Tools[0].Name {
 			t.Errorf("step %d of %d calls %q", i, len(steps), call.Name)
 		}
 	}

@@ -15,8 +15,9 @@ const maxLine = 300
 // lines about the process (Codex), code fences, and JSON with the text in one
 // field.
 var (
-	numberedOne = lazy(`^\s*0*1(?:: ?|\| ?|→|\t)(.*)$`)
-	wrapperLine = lazy(`^(?:</?[a-z_]+(?: [^>]*)?>|<([a-z_]+)>[^<]*</([a-z_]+)>|` + "```.*" + `|Contents? of .*:|Output:|File: .*|\[File: .*\])$`)
+	numberedLine = lazy(`^\s*\d+(?:: ?|\| ?|→|\t)(.*)$`)
+	numberedOne  = lazy(`^\s*0*1(?:: ?|\| ?|→|\t)(.*)$`)
+	wrapperLine  = lazy(`^(?:</?[a-z_]+(?: [^>]*)?>|<([a-z_]+)>[^<]*</([a-z_]+)>|` + "```.*" + `|Contents? of .*:|Output:|File: .*|\[File: .*\])$`)
 )
 
 // firstLine returns the first line of the content that a tool result wraps, ""

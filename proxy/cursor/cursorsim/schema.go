@@ -18,29 +18,41 @@ const (
 	maxNodes = 200
 )
 
-// fill returns an object that schema allows, as far as simple means go: what h
-// knows at its best property, and the least for everything that is required.
-func fill(schema json.RawMessage, h hint) json.RawMessage {
+// fill returns an object that schema allows, as far as simple means go: what
+// each hint knows at its best property, and the least for everything else that
+// is required.
+func fill(schema json.RawMessage, hints ...hint) json.RawMessage {
+	raw, _ := fillAll(schema, hints...)
+	return raw
+}
+
+// fillAll also tells how many of the hints, from the first on, found a place of
+// their own.
+func fillAll(schema json.RawMessage, hints ...hint) (raw json.RawMessage, placed int) {
 	var root map[string]any
 	if json.Unmarshal(schema, &root) != nil {
 		root = map[string]any{}
 	}
-	f := filler{root: root, hint: h, nodes: maxNodes}
+	f := filler{root: root, hints: hints, placed: make([]bool, len(hints)), nodes: maxNodes}
 	object, ok := f.object(f.property(root, true), 0).(map[string]any)
 	if !ok {
 		object = map[string]any{}
 	}
+	for placed < len(hints) && f.placed[placed] {
+		placed++
+	}
 	raw, err := json.Marshal(object)
 	if err != nil { // what came out of JSON goes back into it
-		return json.RawMessage(`{}`)
+		return json.RawMessage(`{}`), 0
 	}
-	return raw
+	return raw, placed
 }
 
 type filler struct {
-	root  map[string]any
-	hint  hint
-	nodes int // how many more values may be made
+	root   map[string]any
+	hints  []hint
+	placed []bool // by hint: whether a property holds what it gives
+	nodes  int    // how many more values may be made
 }
 
 // property is one schema with its references and alternatives resolved.
@@ -143,7 +155,7 @@ func typesOf(schema map[string]any) []string {
 	return nil
 }
 
-// object fills the required properties and the one that the hint likes best.
+// object fills the required properties and those that the hints like best.
 func (f *filler) object(p property, depth int) any {
 	object := map[string]any{}
 	properties, _ := p.schema["properties"].(map[string]any)
@@ -152,8 +164,9 @@ func (f *filler) object(p property, depth int) any {
 	for _, name := range sortedKeys(properties) {
 		schema, _ := properties[name].(map[string]any)
 		needed := slices.Contains(required, any(name))
-		if name == hinted {
-			object[name], _ = f.hint(name, f.property(schema, needed))
+		if i, ok := hinted[name]; ok {
+			object[name], _ = f.hints[i](name, f.property(schema, needed))
+			f.placed[i] = true
 			continue
 		}
 		if !needed || f.nodes <= 0 || depth > maxDepth {
@@ -165,19 +178,26 @@ func (f *filler) object(p property, depth int) any {
 	return object
 }
 
-// hinted returns the property that the hint is surest of, "" for none.
-func (f *filler) hinted(properties map[string]any, required []any) string {
-	best, top := "", 0
-	if f.hint == nil {
-		return ""
-	}
-	for _, name := range sortedKeys(properties) {
-		schema, _ := properties[name].(map[string]any)
-		if _, score := f.hint(name, f.property(schema, slices.Contains(required, any(name)))); score > top {
-			best, top = name, score
+// hinted returns the hints by the property that each is surest of. A property
+// goes to the first hint that wants it.
+func (f *filler) hinted(properties map[string]any, required []any) map[string]int {
+	taken := map[string]int{}
+	for i, h := range f.hints {
+		best, top := "", 0
+		for _, name := range sortedKeys(properties) {
+			if _, gone := taken[name]; gone {
+				continue
+			}
+			schema, _ := properties[name].(map[string]any)
+			if _, score := h(name, f.property(schema, slices.Contains(required, any(name)))); score > top {
+				best, top = name, score
+			}
+		}
+		if top > 0 {
+			taken[best] = i
 		}
 	}
-	return best
+	return taken
 }
 
 // value returns the least that a required property allows.
@@ -185,8 +205,8 @@ func (f *filler) value(name string, p property, depth int) any {
 	if v, ok := fixedValue(p.schema); ok {
 		return v
 	}
-	if f.hint != nil {
-		if v, score := f.hint(name, p); score > 0 {
+	for _, h := range f.hints {
+		if v, score := h(name, p); score > 0 {
 			return v
 		}
 	}

@@ -92,18 +92,15 @@ func (t transcript) turn() cursorsim.Turn {
 	for _, b := range t.blocks {
 		switch {
 		case b.header == userHeader:
-			turn.Prompt, turn.Result = b.text, nil
-		case b.header == assistantHeader:
-			turn.Result = nil
+			turn.Prompt, turn.Results = b.text, nil
 		case strings.HasPrefix(b.header, resultHeader):
-			text := b.text
-			turn.Result = &text
+			turn.Results = append(turn.Results, b.text)
 		}
 	}
-	if turn.Result != nil {
+	if n := len(turn.Results); n > 0 {
 		// The closing sentence behind the results is for the model only.
-		if i := strings.LastIndex(*turn.Result, "\n\n"); i >= 0 {
-			*turn.Result = (*turn.Result)[:i]
+		if i := strings.LastIndex(turn.Results[n-1], "\n\n"); i >= 0 {
+			turn.Results[n-1] = turn.Results[n-1][:i]
 		}
 	}
 	return turn

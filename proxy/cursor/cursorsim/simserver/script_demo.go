@@ -176,10 +176,10 @@ func (m *memory) turn() error {
 	for {
 		m.input += m.size()
 		next, err := m.play(cursorsim.Play(m.now()))
-		if err != nil || next == nil {
+		if err != nil || len(next) == 0 {
 			return err
 		}
-		if err := m.call(*next); err != nil {
+		if err := m.call(next); err != nil {
 			return err
 		}
 		if err := m.save(); err != nil {
@@ -201,12 +201,13 @@ func (m *memory) now() cursorsim.Turn {
 		}
 		turn.Tools = append(turn.Tools, cursorsim.Tool{Name: tool.GetToolName(), Description: tool.GetDescription(), Schema: text})
 	}
-	for _, message := range m.talk {
+	for i, message := range m.talk {
 		switch message.Role {
 		case "user":
-			turn.Prompt, turn.Result = message.text(), nil
+			if !m.goesOn(i) {
+				turn.Prompt, turn.Results = message.text(), nil
+			}
 		case "assistant":
-			turn.Result = nil
 			for _, part := range message.Content {
 				if part.Type == "tool-call" {
 					turn.Calls++
@@ -214,12 +215,10 @@ func (m *memory) now() cursorsim.Turn {
 			}
 		case "tool":
 			for _, part := range message.Content {
-				result := fmt.Sprint(part.Result)
-				turn.Result = &result
+				turn.Results = append(turn.Results, fmt.Sprint(part.Result))
 			}
 		}
 	}
-	m.answerToResult(&turn)
 	return turn
 }
 
@@ -234,21 +233,15 @@ func jsonRule(rule string) (asked bool, schema json.RawMessage) {
 	return asked, schema
 }
 
-// answerToResult: a client whose run was lost brings the result in its history,
-// and some words such as "Continue." as the message.
-func (m *memory) answerToResult(turn *cursorsim.Turn) {
-	n := len(m.talk)
-	if n < 2 || m.talk[n-1].Role != "user" || m.talk[n-2].Role != "tool" || len(turn.Prompt) > 200 {
-		return
-	}
-	for _, part := range m.talk[n-2].Content {
-		result := fmt.Sprint(part.Result)
-		turn.Result = &result
-	}
+// goesOn tells that a message only asks to go on with the results before it: a
+// client whose run was lost brings them in its history, and such a message
+// because there must be one.
+func (m *memory) goesOn(i int) bool {
+	return i > 0 && m.talk[i-1].Role == "tool" && strings.HasPrefix(m.talk[i].text(), "Continue.")
 }
 
-// play sends the steps up to a call, which it returns.
-func (m *memory) play(steps []cursorsim.Step) (*cursorsim.Call, error) {
+// play sends the steps up to the calls, which it returns.
+func (m *memory) play(steps []cursorsim.Step) (calls []cursorsim.Call, err error) {
 	pace := m.run.rules.Pace
 	for _, step := range steps {
 		switch step := step.(type) {
@@ -273,27 +266,42 @@ func (m *memory) play(steps []cursorsim.Step) (*cursorsim.Call, error) {
 				return nil, err
 			}
 		case cursorsim.Call:
-			return &step, nil
+			calls = append(calls, step)
 		}
 	}
-	return nil, nil
+	return calls, nil
 }
 
-// call makes the call and takes its result in.
-func (m *memory) call(call cursorsim.Call) error {
-	m.output += tokens(string(call.Arguments))
-	m.calls++
-	e, err := m.run.Call(ToolCall{Name: call.Name, Arguments: string(call.Arguments)})
+// call makes the calls, in one piece of the stream, and takes their results in.
+func (m *memory) call(calls []cursorsim.Call) error {
+	var asked []*Exec
+	err := m.run.framed(&framing{joined: true}, func(r *Run) error {
+		for _, call := range calls {
+			m.output += tokens(string(call.Arguments))
+			m.calls++
+			e, err := r.Call(ToolCall{Name: call.Name, Arguments: string(call.Arguments)})
+			if err != nil {
+				return err
+			}
+			asked = append(asked, e)
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	answer, err := e.Wait()
-	if err != nil {
+	said, heard := promptMessage{Role: "assistant"}, promptMessage{Role: "tool"}
+	for i, e := range asked {
+		answer, err := e.Wait()
+		if err != nil {
+			return err
+		}
+		id, call := answer.Request.GetMcpArgs().GetToolCallId(), calls[i]
+		said.Content = append(said.Content, promptPart{Type: "tool-call", ToolCallID: id, ToolName: call.Name, Args: call.Arguments})
+		heard.Content = append(heard.Content, promptPart{Type: "tool-result", ToolCallID: id, ToolName: call.Name, Result: answer.Text()})
+	}
+	if err := m.add(said); err != nil {
 		return err
 	}
-	id := answer.Request.GetMcpArgs().GetToolCallId()
-	if err := m.add(promptMessage{Role: "assistant", Content: []promptPart{{Type: "tool-call", ToolCallID: id, ToolName: call.Name, Args: call.Arguments}}}); err != nil {
-		return err
-	}
-	return m.add(promptMessage{Role: "tool", Content: []promptPart{{Type: "tool-result", ToolCallID: id, ToolName: call.Name, Result: answer.Text()}}})
+	return m.add(heard)
 }
