@@ -27,9 +27,9 @@ type AccountConfig struct {
 	// ModelsChanged is called when ModelStatus would tell something new. It
 	// must not block. May be nil.
 	ModelsChanged func()
-	// OnLogout is called when the login has ended, whoever ended it, so that
-	// what still runs with it can be stopped. It must not block and is called
-	// before Config.Changed. May be nil.
+	// OnLogout is called when the login has ended, whoever ended it, also by a
+	// login of somebody else, so that what still runs with it can be stopped. It
+	// must not block and is called before Config.Changed. May be nil.
 	OnLogout func()
 }
 
@@ -68,7 +68,7 @@ func NewAccount(cfg AccountConfig) (*Account, error) {
 	cfg.identity = cfg.Identity
 	a := &Account{cfg: cfg}
 	own := cfg.Config
-	own.Changed = a.changed
+	own.Changed, own.replaced = a.changed, a.replaced
 	a.tokens = NewTokenSource(own)
 	base := cfg.Client.Transport
 	if base == nil {
@@ -142,7 +142,11 @@ func (a *Account) LoginWithKey(ctx context.Context, key string) error {
 }
 
 func (a *Account) signIn(ctx context.Context, c Credentials) error {
-	return a.tokens.SignIn(ctx, c)
+	err := a.tokens.SignIn(ctx, c)
+	if fault := a.models.Keep(subjectOf(c.access)); fault != nil {
+		a.cfg.logger().Warn("the list of models of another account could not be deleted", "error", fault)
+	}
+	return err
 }
 
 // Logout removes the login and all that is kept of the account. An error with
@@ -221,6 +225,9 @@ func (a *Account) nextPlanTry() time.Time { return a.plan.nextTry() }
 
 // Identify asks Cursor who is logged in, unless that is known.
 func (a *Account) Identify(ctx context.Context) error {
+	if err := a.tokens.SignedIn(ctx); err != nil { // it may be read now, and be somebody else's
+		return err
+	}
 	a.mu.Lock()
 	epoch, known := a.epoch, a.email != ""
 	a.mu.Unlock()
@@ -241,6 +248,15 @@ func (a *Account) Identify(ctx context.Context) error {
 		a.email = mailAddress(me.Email)
 	}
 	return nil
+}
+
+// replaced is called by the TokenSource when somebody else is logged in than
+// before, without a logout in between.
+func (a *Account) replaced() {
+	a.changed(false)
+	if a.cfg.Changed != nil {
+		a.cfg.Changed(true)
+	}
 }
 
 // changed is called by the TokenSource, which may hold its locks.

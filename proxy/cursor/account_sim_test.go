@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -68,7 +70,7 @@ func network(t *testing.T, sim *simserver.Sim) *http.Client {
 }
 
 // program is what a start of the program makes of an account.
-func program(t *testing.T, sim *simserver.Sim, store cursor.Store, dir string) *cursor.Account {
+func program(t *testing.T, sim *simserver.Sim, store cursor.Store, dir string, changes ...func(*cursor.AccountConfig)) *cursor.Account {
 	t.Helper()
 	identity, err := cursor.NewIdentity(t.Context(), cursor.IdentityConfig{})
 	if err != nil {
@@ -82,10 +84,14 @@ func program(t *testing.T, sim *simserver.Sim, store cursor.Store, dir string) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := cursor.NewAccount(cursor.AccountConfig{
+	cfg := cursor.AccountConfig{
 		Config:   cursor.Config{Client: network(t, sim), Store: store},
 		Identity: identity, CacheDir: dir, Catalog: cursor.CatalogConfig{Prices: prices},
-	})
+	}
+	for _, change := range changes {
+		change(&cfg)
+	}
+	a, err := cursor.NewAccount(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,6 +178,77 @@ func TestAccountLife(t *testing.T) {
 	}
 	if _, err := a.Catalog(ctx); err == nil {
 		t.Error("models of an account that is logged out")
+	}
+}
+
+// TestLoginAsSomebodyElse: without a logout in between nothing of the first
+// account stays, whoever logged the second one in.
+func TestLoginAsSomebodyElse(t *testing.T) {
+	const user, key = "auth0|user_02EXAMPLE", "crsr_bobs0key"
+	for name, logIn := range map[string]func(t *testing.T, a, other *cursor.Account, key string){
+		"here": func(t *testing.T, a, _ *cursor.Account, key string) {
+			if err := a.LoginWithKey(t.Context(), key); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"by another process": func(t *testing.T, a, other *cursor.Account, key string) {
+			if err := other.LoginWithKey(t.Context(), key); err != nil {
+				t.Fatal(err)
+			}
+			a.Reload()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sim := simulation(t)
+			if err := errors.Join(sim.AddAccount(simserver.Account{User: user, Email: "bob@example.com", Plan: "ultra"}), sim.AddKey(key, user)); err != nil {
+				t.Fatal(err)
+			}
+			store, dir, ctx := &shelf{values: map[string][]byte{}}, t.TempDir(), t.Context()
+			ended := make(chan struct{}, 10)
+			a := program(t, sim, store, dir, func(cfg *cursor.AccountConfig) { cfg.OnLogout = func() { ended <- struct{}{} } })
+			other := program(t, sim, store, dir)
+			look := func(who, plan string) {
+				t.Helper()
+				if err := a.Identify(ctx); err != nil {
+					t.Fatal(err)
+				}
+				figures, err := a.Plan(ctx, time.Hour)
+				if err != nil || figures.Name != plan {
+					t.Errorf("plan %q, %v", figures.Name, err)
+				}
+				if _, err := a.Catalog(ctx); err != nil {
+					t.Fatal(err)
+				}
+				if st := a.State(ctx); st.Email != who || st.Plan != plan {
+					t.Errorf("state %+v", st)
+				}
+				// Lists are stored behind the answers.
+				for deadline := time.Now().Add(10 * time.Second); ; {
+					files, err := os.ReadDir(dir)
+					if err != nil && !errors.Is(err, fs.ErrNotExist) {
+						t.Fatal(err)
+					}
+					if len(files) == 1 && filepath.Ext(files[0].Name()) == ".json" {
+						return
+					}
+					if time.Now().After(deadline) {
+						t.Fatalf("the stored lists of models are %v", files)
+					}
+				}
+			}
+			for range 2 { // the second login is of the same person
+				logIn(t, a, other, simserver.DefaultKey)
+				look("ada@example.com", "Pro")
+			}
+			if n := len(ended); n != 0 {
+				t.Errorf("%d times the end of a login", n)
+			}
+			logIn(t, a, other, key)
+			look("bob@example.com", "Ultra")
+			if n := len(ended); n != 1 {
+				t.Errorf("%d times the end of a login, want one", n)
+			}
+		})
 	}
 }
 

@@ -51,6 +51,7 @@ type Config struct {
 	Logger *slog.Logger // nil discards
 
 	identity *Identity // set by NewAccount
+	replaced func()    // likewise; called when the login is somebody else's. It must not block.
 }
 
 func (c Config) logger() *slog.Logger {

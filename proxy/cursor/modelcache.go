@@ -155,7 +155,19 @@ func (c *ModelCache) Forget() error {
 	c.mu.Unlock()
 	c.files.Lock()
 	defer c.files.Unlock()
-	return removeModelFiles(c.cfg.Dir)
+	return removeModelFiles(c.cfg.Dir, "")
+}
+
+// Keep removes the lists of all accounts but this one.
+func (c *ModelCache) Keep(account string) error {
+	c.mu.Lock()
+	if c.account != account {
+		c.reset("")
+	}
+	c.mu.Unlock()
+	c.files.Lock()
+	defer c.files.Unlock()
+	return removeModelFiles(c.cfg.Dir, modelPath("", account))
 }
 
 // Close ends the refresh that is under way and waits for it. Calls that come

@@ -130,8 +130,9 @@ func writeModelFile(dir, account string, lists modelLists, fetched time.Time) er
 	return nil
 }
 
-// removeModelFiles removes the lists of all accounts.
-func removeModelFiles(dir string) error {
+// removeModelFiles removes the lists of all accounts, except for the file of
+// that name.
+func removeModelFiles(dir, except string) error {
 	if dir == "" {
 		return nil
 	}
@@ -140,7 +141,7 @@ func removeModelFiles(dir string) error {
 		return nil
 	}
 	for _, e := range entries {
-		if ok, _ := filepath.Match(modelFiles, e.Name()); ok {
+		if ok, _ := filepath.Match(modelFiles, e.Name()); ok && e.Name() != except {
 			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
 		}
 	}

@@ -216,9 +216,19 @@ func (s *TokenSource) mustDelete() bool {
 	return s.gone != nil
 }
 
-// adopt makes c the login in use; seen is what the store holds.
+// adopt makes c the login in use; seen is what the store holds. If it is
+// somebody else's than the last one, whoever put it there, what was kept of
+// that one has to go.
 func (s *TokenSource) adopt(c, seen Credentials) {
-	s.note(func() { s.creds, s.problem, s.unsaved, s.gone, s.seen = &c, nil, nil, nil, seen })
+	owner, replaced := subjectOf(c.access), false
+	s.note(func() {
+		s.creds, s.problem, s.unsaved, s.gone, s.seen = &c, nil, nil, nil, seen
+		replaced = s.owner != nil && *s.owner != owner
+		s.owner = &owner
+	})
+	if replaced && s.cfg.replaced != nil {
+		s.cfg.replaced()
+	}
 }
 
 func (s *TokenSource) readyFor(n need) (string, bool) {

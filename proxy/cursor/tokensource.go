@@ -55,6 +55,7 @@ type TokenSource struct {
 	caller  context.Context // of the last change, without its end: Close has none
 	payNow  bool            // the next call asks the store for what it owes
 	seen    Credentials     // what the store holds, as far as known
+	owner   *string         // whose login was in use last; nil if there was none
 	failed  time.Time       // last renewal that failed for a passing reason
 	renewed time.Time       // last renewal that worked
 	tried   string          // access token without a known end that was tried to renew

@@ -239,7 +239,19 @@ func accountHere(ctx context.Context, a *account) control.Account {
 
 // ownAccount makes an account for a command that runs without an instance.
 func (p *process) ownAccount(s *setup) (*account, error) {
-	return p.newAccount(s, newStore(s), p.briefLogger(s))
+	logger := p.briefLogger(s)
+	a, err := p.newAccount(s, newStore(s), logger)
+	if err != nil {
+		return nil, err
+	}
+	a.loggedOut = func() { // the conversations on disk go with the login
+		agent := newAgent(s, a, logger)
+		agent.Forget()
+		if err := agent.Close(); err != nil {
+			logger.Warn("the conversations of the ended login could not be dropped", "error", err)
+		}
+	}
+	return a, nil
 }
 
 type logoutCmd struct {
