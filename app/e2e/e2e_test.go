@@ -68,7 +68,11 @@ func (s *suite) runAll(t *testing.T, srv *server, demo bool) {
 			if !c.extra {
 				s.parallel(t, c.name+" answers", func(t *testing.T) { s.runPrompt(t, srv, c) })
 			}
-			s.parallel(t, c.name+" reads a file", func(t *testing.T) { s.runLoop(t, srv, c) })
+			if demo {
+				s.parallel(t, c.name+" works on a file", func(t *testing.T) { s.runWork(t, srv, c) })
+			} else if !c.extra {
+				s.parallel(t, c.name+" reads a file", func(t *testing.T) { s.runLoop(t, srv, c) })
+			}
 		}
 	})
 	srv.checkNoAgents(t, "the end of all clients")
@@ -110,55 +114,6 @@ func (s *suite) runScript(t *testing.T, srv *server, name string, structured boo
 		t.Errorf("%s warns:\n%s", name, tail(got.stderr))
 	}
 	t.Logf("%s took %v", name, got.took.Round(100*time.Millisecond))
-}
-
-// runPrompt asks for nothing that a tool could do.
-func (s *suite) runPrompt(t *testing.T, srv *server, c client) {
-	home, _ := project(t)
-	between := record(t, srv.url)
-	got := s.ask(t, c, home, srv.through(between), "Say hello").run(t)
-	c.check(t, got, between, "simulated")
-	for _, r := range between.requests() {
-		if r.results > 0 {
-			t.Errorf("a tool ran for a greeting: %+v", r)
-		}
-	}
-}
-
-// runLoop asks for the first line of a file.
-func (s *suite) runLoop(t *testing.T, srv *server, c client) {
-	home, file := project(t)
-	between := record(t, srv.url)
-	got := s.ask(t, c, home, srv.through(between), "Read the file "+file+" and tell me its first line").run(t)
-	c.check(t, got, between, mark)
-	asked, answered := 0, 0
-	for _, r := range between.requests() {
-		switch {
-		case r.results > 0:
-			answered++
-		case r.tools > 0:
-			asked++
-		}
-	}
-	// One request that led to the call and one with its result: a repeated one
-	// would mean that the client did not like an answer.
-	if asked != 1 || answered != 1 {
-		t.Errorf("%d requests for the call and %d with a result, want 1 and 1: %+v", asked, answered, between.requests())
-	}
-}
-
-func (c client) check(t *testing.T, got result, between *recorder, want string) {
-	t.Helper()
-	if got.err != nil || !strings.Contains(got.stdout, want) {
-		t.Errorf("%s: %v; its output should hold %q:\n%s\n%s\nrequests: %+v",
-			c.name, got.err, want, tail(got.stdout), tail(got.stderr), between.requests())
-	}
-	for _, r := range between.requests() {
-		if r.status != 200 {
-			t.Errorf("%s got status %d for %s", c.name, r.status, r.path)
-		}
-	}
-	t.Logf("%s took %v, %d requests", c.name, got.took.Round(100*time.Millisecond), len(between.requests()))
 }
 
 // checkRecords looks at the runs from the other side: the fake CLI got each

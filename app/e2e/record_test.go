@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -21,7 +22,14 @@ type seen struct {
 	tools   int
 	results int // tool results in the history
 	status  int
+	body    bodyText
 }
+
+// bodyText is the body of a request. It is long, so lists of requests show its
+// length.
+type bodyText string
+
+func (b bodyText) String() string { return strconv.Itoa(len(b)) + " bytes" }
 
 // recorder stands between a client and the server and notes the requests, so
 // that a test need not believe what the client prints.
@@ -72,7 +80,7 @@ func (r *recorder) add(path string, body []byte, status int) {
 	var items []struct{ Type string }
 	_ = json.Unmarshal(body, &request) // a body that is none counts as empty
 	_ = json.Unmarshal(request.Input, &items)
-	s := seen{path: path, tools: len(request.Tools), status: status}
+	s := seen{path: path, tools: len(request.Tools), status: status, body: bodyText(body)}
 	for _, m := range request.Messages {
 		var blocks []struct{ Type string }
 		_ = json.Unmarshal(m.Content, &blocks)

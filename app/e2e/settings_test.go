@@ -138,7 +138,7 @@ func qwenOver(auth string) func(*testing.T, target) (argv, env []string) {
 		provider := strings.ToUpper(strings.TrimSuffix(auth, "-responses"))
 		writeJSON(t, filepath.Join(to.home, ".qwen", "settings.json"), object{
 			// What it keeps for later it would ask a model for, after the answer.
-			"memory": object{"enableManagedAutoMemory": false, "enableManagedAutoDream": false},
+			"memory":  object{"enableManagedAutoMemory": false, "enableManagedAutoDream": false},
 			"general": object{"disableAutoUpdate": true}, "privacy": object{"usageStatisticsEnabled": false}, "telemetry": object{"enabled": false},
 			"security": object{"auth": object{"selectedType": auth}},
 			// It judges by the name what a model can read, unless it is told.
