@@ -56,6 +56,20 @@ type MenuOpened struct{}
 // one. See App.DashboardLink for the names.
 type OpenDashboard struct{ Page string }
 
+// SetAutostart says whether the program starts when its user logs in. It starts
+// and ends nothing now.
+type SetAutostart struct{ On bool }
+
+// RecordNext makes the next request for a model one that is written down for a
+// bug report, without what is said in it.
+type RecordNext struct{}
+
+// CancelRecord waits for no such request any more.
+type CancelRecord struct{}
+
+// OpenLogFile shows the log in the program that the desktop has for text.
+type OpenLogFile struct{}
+
 // Quit ends the App. A second one does not wait for running answers.
 type Quit struct{}
 
@@ -75,4 +89,8 @@ func (Refresh) isAction()       {}
 func (ChooseBackend) isAction() {}
 func (MenuOpened) isAction()    {}
 func (OpenDashboard) isAction() {}
+func (SetAutostart) isAction()  {}
+func (RecordNext) isAction()    {}
+func (CancelRecord) isAction()  {}
+func (OpenLogFile) isAction()   {}
 func (Quit) isAction()          {}

@@ -70,6 +70,15 @@ type Config struct {
 	// Dashboard makes links to the pages that Proxy.Pages serves; nil: there are
 	// none.
 	Dashboard Dashboard
+	// Autostart is the entry that starts the program at login; nil: there is no
+	// system for that.
+	Autostart Autostart
+	// Recorder writes down the next request when asked to; nil: nothing does.
+	Recorder Recorder
+	// LogFile is where the log lies; "" where it goes elsewhere. OpenFile shows a
+	// file in the desktop's program for it, as Open does with pages.
+	LogFile  string
+	OpenFile func(ctx context.Context, path string) error
 	// Open shows a page in the browser. It may return long before or after the
 	// user sees it. nil: there is no browser.
 	Open func(ctx context.Context, url string) error
@@ -111,6 +120,7 @@ func New(cfg Config) *App {
 		Account: AccountStatus{State: account},
 		Version: cfg.Version,
 		Demo:    cfg.Demo,
+		LogFile: cfg.LogFile,
 		Proxy:   ProxyStatus{Addr: cfg.Addr, BaseURL: baseURL(cfg.Addr)},
 		Backend: backendStatus(cfg),
 	})

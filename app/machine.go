@@ -62,6 +62,7 @@ func (m *machine) begin() {
 	}
 	m.recheck.Reset(firstCheck)
 	m.readKey()
+	m.readAutostart()
 	if m.app.cfg.Account == nil {
 		m.loadModels(false)
 	}
@@ -119,8 +120,17 @@ func (m *machine) do(action Action) {
 		m.chooseBackend(a.Setting)
 	case MenuOpened:
 		m.menuOpened()
+		m.readAutostart()
 	case OpenDashboard:
 		m.openDashboard(a.Page)
+	case SetAutostart:
+		m.setAutostart(a.On)
+	case RecordNext:
+		m.recordNext()
+	case CancelRecord:
+		m.cancelRecord()
+	case OpenLogFile:
+		m.openLogFile()
 	case Recheck:
 		m.recheckAll()
 	}

@@ -17,6 +17,9 @@ type Snapshot struct {
 	Plan    PlanStatus
 	// Conversations are those of the last day; nil: there are none.
 	Conversations *ConversationList
+	Autostart     AutostartStatus
+	LogFile       string // "" when the log goes elsewhere
+	Recording     RecordingStatus
 	// KeyProblem says why the local key cannot be read; "" when it can or is
 	// not yet needed.
 	KeyProblem string

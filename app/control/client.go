@@ -49,6 +49,12 @@ func (c *Client) Stop(ctx context.Context) (Status, error) {
 	return call[Status](ctx, c, http.MethodPost, "/do/stop")
 }
 
+// Look tells the instance that what it shows was changed by others.
+func (c *Client) Look(ctx context.Context) error {
+	_, err := call[struct{}](ctx, c, http.MethodPost, "/do/look")
+	return err
+}
+
 // quitPoll is how often Quit looks whether the instance is gone.
 const quitPoll = 20 * time.Millisecond
 

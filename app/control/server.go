@@ -70,6 +70,7 @@ func routes(cfg Config) http.Handler {
 	mux.HandleFunc("POST /do/start", s.start)
 	mux.HandleFunc("POST /do/stop", s.stop)
 	mux.HandleFunc("POST /do/quit", s.quit)
+	mux.HandleFunc("POST /do/look", s.look)
 	mux.HandleFunc("GET /key", s.key(cfg.Keys.Key))
 	mux.HandleFunc("POST /key", s.key(cfg.Keys.NewKey))
 	mux.HandleFunc("GET /models", s.models)
@@ -124,6 +125,12 @@ func (s *server) settle(w http.ResponseWriter, r *http.Request, action app.Actio
 
 func (s *server) quit(w http.ResponseWriter, _ *http.Request) {
 	s.cfg.Instance.Do(app.Quit{})
+	reply(w, struct{}{})
+}
+
+// look makes the instance look at what others may have changed.
+func (s *server) look(w http.ResponseWriter, _ *http.Request) {
+	s.cfg.Instance.Do(app.MenuOpened{})
 	reply(w, struct{}{})
 }
 

@@ -21,7 +21,11 @@ type Status struct {
 	Account Account `json:"account"` // at Cursor
 	// Conversations of the last day, the newest first; never null.
 	Conversations []Conversation `json:"conversations"`
-	Problems      []Problem      `json:"problems"` // what is wrong now, the most urgent first; never null
+	// Autostart says whether it starts when its user logs in.
+	Autostart bool       `json:"autostart"`
+	LogFile   string     `json:"log_file,omitempty"`  // where the log lies
+	Recording *Recording `json:"recording,omitempty"` // of a request for a bug report
+	Problems  []Problem  `json:"problems"`            // what is wrong now, the most urgent first; never null
 }
 
 // Proxy is the local port.
@@ -47,6 +51,14 @@ type Backend struct {
 type Problem struct {
 	Area    string `json:"area"`    // port, key, login, plan or backend
 	Message string `json:"message"` // what it is and what to do
+}
+
+// Recording is how it stands with the recording of a request.
+type Recording struct {
+	Waiting bool   `json:"waiting"`           // the next request is recorded
+	N       int    `json:"n"`                 // counts what has been recorded
+	Path    string `json:"path,omitempty"`    // of the last one
+	Problem string `json:"problem,omitempty"` // why it could not be written
 }
 
 // Conversation is what is known of one conversation.
@@ -134,7 +146,13 @@ func statusOf(s app.Snapshot) Status {
 		},
 		Account:       accountOf(s.Account),
 		Conversations: conversationsOf(s.Conversations),
+		Autostart:     s.Autostart.On,
+		LogFile:       s.LogFile,
 		Problems:      []Problem{},
+	}
+	if r := s.Recording; r != (app.RecordingStatus{}) {
+		told := Recording(r)
+		status.Recording = &told
 	}
 	if p := s.Backend.Problem; p != nil {
 		status.Backend.Problem = p.Message

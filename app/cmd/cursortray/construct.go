@@ -11,6 +11,7 @@ import (
 	"github.com/atotto/clipboard"
 
 	"cursortray/app"
+	"cursortray/app/autostart"
 	"cursortray/app/control"
 	"cursortray/app/localkey"
 	"cursortray/keychain"
@@ -126,12 +127,13 @@ func newKeys(s *setup, store keychain.Store, logger *slog.Logger) *localkey.Keys
 
 // instance is a cursortray that runs: the App with what it needs.
 type instance struct {
-	app     *app.App
-	keys    *localkey.Keys
-	account *account
-	demo    *simserver.Demonstration // nil: this is no demo
-	holder  *control.Holder          // nil when another instance has the control socket
-	logger  *slog.Logger
+	app       *app.App
+	keys      *localkey.Keys
+	account   *account
+	demo      *simserver.Demonstration // nil: this is no demo
+	holder    *control.Holder          // nil when another instance has the control socket
+	logger    *slog.Logger
+	autostart *autostart.Item // nil: there is no system for it
 }
 
 // newInstance constructs everything; failFast as in app.Config.
@@ -164,6 +166,11 @@ func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) 
 	}
 	cfg.Account, cfg.Prices, cfg.Costs = app.CursorAccount{Account: i.account.cursor}, i.account.prices, i.account.prices
 	cfg.AccountChanged, cfg.LoginStored, cfg.ModelsChanged = i.account.changed, i.account.stored, i.account.modelsChanged
+	if i.autostart, err = p.autostart(); err == nil {
+		cfg.Autostart = i.autostart
+	} else {
+		i.logger.Debug("no start at login", "reason", err)
+	}
 	i.app = app.New(cfg)
 	silenceBrowser()
 	return i, nil

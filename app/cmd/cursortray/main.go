@@ -30,20 +30,21 @@ const (
 
 // commandLine is the grammar.
 type commandLine struct {
-	Tray    trayCmd    `cmd:"" default:"withargs" help:"Run in the tray of the desktop. This is what plain cursortray does."`
-	Serve   serveCmd   `cmd:"" help:"Run the proxy alone, in the foreground, without a desktop."`
-	Status  statusCmd  `cmd:"" help:"Say what the running instance does."`
-	Start   startCmd   `cmd:"" help:"Start the proxy of the running instance."`
-	Stop    stopCmd    `cmd:"" help:"Stop the proxy of the running instance; cursortray itself goes on."`
-	Quit    quitCmd    `cmd:"" help:"End the running instance."`
-	Login   loginCmd   `cmd:"" help:"Log in to Cursor, with the browser or an API key."`
-	Logout  logoutCmd  `cmd:"" help:"Log out of Cursor: remove the login from this computer."`
-	Key     keyCmd     `cmd:"" help:"Print the local API key that clients of the proxy send."`
-	Models  modelsCmd  `cmd:"" help:"List the models that a client can name."`
-	Usage   usageCmd   `cmd:"" help:"Say how much of the Cursor plan is used."`
-	Doctor  doctorCmd  `cmd:"" help:"Check everything that can be wrong, and say how to mend it."`
-	Version versionCmd `cmd:"" help:"Print the version."`
-	Help    helpCmd    `cmd:"" help:"Explain a command, or the settings."`
+	Tray      trayCmd      `cmd:"" default:"withargs" help:"Run in the tray of the desktop. This is what plain cursortray does."`
+	Serve     serveCmd     `cmd:"" help:"Run the proxy alone, in the foreground, without a desktop."`
+	Status    statusCmd    `cmd:"" help:"Say what the running instance does."`
+	Start     startCmd     `cmd:"" help:"Start the proxy of the running instance."`
+	Stop      stopCmd      `cmd:"" help:"Stop the proxy of the running instance; cursortray itself goes on."`
+	Quit      quitCmd      `cmd:"" help:"End the running instance."`
+	Login     loginCmd     `cmd:"" help:"Log in to Cursor, with the browser or an API key."`
+	Logout    logoutCmd    `cmd:"" help:"Log out of Cursor: remove the login from this computer."`
+	Key       keyCmd       `cmd:"" help:"Print the local API key that clients of the proxy send."`
+	Models    modelsCmd    `cmd:"" help:"List the models that a client can name."`
+	Usage     usageCmd     `cmd:"" help:"Say how much of the Cursor plan is used."`
+	Autostart autostartCmd `cmd:"" help:"Start when you log in: on, off, or say what holds."`
+	Doctor    doctorCmd    `cmd:"" help:"Check everything that can be wrong, and say how to mend it."`
+	Version   versionCmd   `cmd:"" help:"Print the version."`
+	Help      helpCmd      `cmd:"" help:"Explain a command, or the settings."`
 
 	ShowVersion kong.VersionFlag `name:"version" hidden:"" help:"Print the version."`
 }

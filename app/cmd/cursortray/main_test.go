@@ -69,6 +69,7 @@ type machine struct {
 	t    *testing.T
 	home string
 	env  []string
+	bin  string // the program, if it was moved
 }
 
 func newMachine(t *testing.T, env ...string) *machine {
@@ -147,7 +148,11 @@ func (m *machine) writeConfig(text string) {
 func (m *machine) command(args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patient)
 	m.t.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, filepath.Join(m.home, "bin", "cursortray"), args...)
+	program := m.bin
+	if program == "" {
+		program = filepath.Join(m.home, "bin", "cursortray")
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = m.env
 	cmd.Dir = m.home
 	return cmd

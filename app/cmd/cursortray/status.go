@@ -66,6 +66,10 @@ func (statusCmd) Help() string {
        "cost_is_more": bool, "context": {
          "used_tokens": number, "max_tokens": number, "percent": number,
          "stale": bool, "parts": [{"id", "label": text, "tokens": number}]}}],
+     "autostart": bool, "log_file": path,
+     "recording": {
+       "waiting": the next request is recorded, "n": counts them,
+       "path": of the last one, "problem": why it was not written},
      "problems": [{
        "area": "port", "key", "login", "plan" or "backend",
        "message": text}]}

@@ -17,6 +17,7 @@ const helloTime = 2 * time.Second
 
 type trayCmd struct {
 	runFlags
+	Autostart bool `name:"autostart" help:"Started at login: show nothing but the icon."`
 }
 
 func (trayCmd) Help() string {
@@ -39,6 +40,9 @@ func (c *trayCmd) Run(p *process) error {
 	i, failed := p.newInstance(s, c.Demo, false)
 	if failed != nil {
 		return failed
+	}
+	if i.autostart != nil && !c.Demo {
+		renewAutostart(i.autostart, i.logger)
 	}
 	if i.holder = holder; err != nil {
 		i.logger.Warn("other cursortray commands cannot talk to this one", "error", err)

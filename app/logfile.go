@@ -1,0 +1,40 @@
+package app
+
+import (
+	"context"
+	"errors"
+)
+
+// openLogFile shows the log in the program that the desktop has for text.
+func (m *machine) openLogFile() {
+	path, open := m.app.cfg.LogFile, m.app.cfg.OpenFile
+	if m.quitting {
+		return
+	}
+	if path == "" {
+		m.notify("There is no log file: the log goes to standard error")
+		return
+	}
+	m.showFile(open, path, "The log was not opened; it is "+path)
+}
+
+// showFile opens a file, and says failed when that cannot be done.
+func (m *machine) showFile(open func(context.Context, string) error, path, failed string) {
+	if open == nil {
+		open = func(context.Context, string) error { return errors.New("there is no desktop") }
+	}
+	m.spawn(m.work, func(ctx context.Context) func(*machine) {
+		ctx, cancel := context.WithTimeout(ctx, openTimeout)
+		defer cancel()
+		err := open(ctx, path)
+		if ctx.Err() != nil {
+			err = nil // a program that stays is an editor
+		}
+		return func(m *machine) {
+			if err != nil {
+				m.app.cfg.Logger.Warn("a file could not be opened", "path", path, "error", err)
+				m.notify(failed)
+			}
+		}
+	})
+}
