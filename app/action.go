@@ -70,6 +70,26 @@ type CancelRecord struct{}
 // OpenLogFile shows the log in the program that the desktop has for text.
 type OpenLogFile struct{}
 
+// SetUpEditor sets an editor up to use the proxy.
+type SetUpEditor struct{ ID string }
+
+// UndoEditor takes that back.
+type UndoEditor struct{ ID string }
+
+// SwitchEditor refuses an editor's requests, or not any more.
+type SwitchEditor struct {
+	ID  string
+	Off bool
+}
+
+// LookForEditors brings the list of editors up to date.
+type LookForEditors struct{}
+
+func (SetUpEditor) isAction()    {}
+func (UndoEditor) isAction()     {}
+func (SwitchEditor) isAction()   {}
+func (LookForEditors) isAction() {}
+
 // Quit ends the App. A second one does not wait for running answers.
 type Quit struct{}
 

@@ -67,6 +67,7 @@ type Config struct {
 
 	Keys      Keys
 	KeyOwners KeyOwners // nil: no editor has a key of its own
+	Editors   Editors   // sets editors up; nil: that is not possible
 	// Dashboard makes links to the pages that Proxy.Pages serves; nil: there are
 	// none.
 	Dashboard Dashboard

@@ -121,6 +121,9 @@ type observed struct {
 
 func (b observed) Chat(ctx context.Context, req *chat.Request) iter.Seq2[chat.Event, error] {
 	turn := b.Backend.Chat(ctx, req)
+	if client, now := req.Client, time.Now(); client.Key != "" {
+		b.app.inbox.put(func(m *machine) { m.editorAsked(client, now) })
+	}
 	return func(yield func(chat.Event, error) bool) {
 		for event, err := range turn {
 			if err != nil {

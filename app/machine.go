@@ -29,6 +29,7 @@ type machine struct {
 	login     login
 	plan      planWatch
 	talks     conversations
+	editors   editorsWatch
 	pages     pages
 	throttle  *time.Timer // until activity may be shown again
 	recheck   *time.Timer // until the back-end is checked again
@@ -62,6 +63,7 @@ func (m *machine) begin() {
 	}
 	m.recheck.Reset(firstCheck)
 	m.readKey()
+	m.lookForEditors(firstEditorsLook)
 	m.readAutostart()
 	if m.app.cfg.Account == nil {
 		m.loadModels(false)
@@ -131,6 +133,14 @@ func (m *machine) do(action Action) {
 		m.cancelRecord()
 	case OpenLogFile:
 		m.openLogFile()
+	case SetUpEditor:
+		m.setUpEditor(a.ID)
+	case UndoEditor:
+		m.undoEditor(a.ID)
+	case SwitchEditor:
+		m.switchEditor(a.ID, a.Off)
+	case LookForEditors:
+		m.lookForEditors(0)
 	case Recheck:
 		m.recheckAll()
 	}

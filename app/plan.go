@@ -117,6 +117,7 @@ func (m *machine) menuOpened() {
 	if m.plan.watch != nil {
 		m.plan.watch.MenuOpened()
 	}
+	m.lookForEditors(0)
 }
 
 // runEnded is called after a request: it has used some of the plan.

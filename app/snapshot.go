@@ -17,9 +17,11 @@ type Snapshot struct {
 	Plan    PlanStatus
 	// Conversations are those of the last day; nil: there are none.
 	Conversations *ConversationList
-	Autostart     AutostartStatus
-	LogFile       string // "" when the log goes elsewhere
-	Recording     RecordingStatus
+	// Editors are those that can be set up or have asked; nil: none is known.
+	Editors   *EditorList
+	Autostart AutostartStatus
+	LogFile   string // "" when the log goes elsewhere
+	Recording RecordingStatus
 	// KeyProblem says why the local key cannot be read; "" when it can or is
 	// not yet needed.
 	KeyProblem string

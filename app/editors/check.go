@@ -23,6 +23,22 @@ type Answer struct {
 	URL, Model, Text string
 }
 
+// ErrNoAnswer says that nothing answered at the address.
+var ErrNoAnswer = errors.New("no answer")
+
+// Refusal is an answer with a status that is not 200.
+type Refusal struct {
+	Status  int
+	Message string // the server's; "" if it gave none
+}
+
+func (r *Refusal) Error() string {
+	if r.Message != "" {
+		return fmt.Sprintf("the answer was %d: %s", r.Status, r.Message)
+	}
+	return fmt.Sprintf("the answer was %d %s", r.Status, http.StatusText(r.Status))
+}
+
 // ErrNotInFile says that the editor's file lacks what the editor needs.
 var ErrNotInFile = errors.New("cursortray is not in the file")
 
@@ -147,7 +163,7 @@ func (d dialect) ask(ctx context.Context, client Doer, url, key, model string) (
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return "", fmt.Errorf("no answer: %w", err)
+		return "", fmt.Errorf("%w: %w", ErrNoAnswer, err)
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
@@ -182,10 +198,11 @@ type wireError struct {
 
 func refusal(status int, body []byte) error {
 	var e wireEvent
-	if json.Unmarshal(body, &e) == nil && e.Error != nil && e.Error.Message != "" {
-		return fmt.Errorf("the answer was %d: %s", status, e.Error.Message)
+	r := &Refusal{Status: status}
+	if json.Unmarshal(body, &e) == nil && e.Error != nil {
+		r.Message = e.Error.Message
 	}
-	return fmt.Errorf("the answer was %d %s", status, http.StatusText(status))
+	return r
 }
 
 // answerText puts the text of a stream together. Silence, an error on the way

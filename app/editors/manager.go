@@ -55,6 +55,7 @@ type Info struct {
 	Found    bool // it seems to be installed
 	State    State
 	Files    []string // the files that are or would be edited
+	Model    string   // what it was set up to begin with; "" if it was not
 	Problem  error    // why it is Broken
 }
 
@@ -66,6 +67,26 @@ var ErrNotSetUp = errors.New("this editor was not set up by cursortray")
 
 // ErrChanged says that a file was changed between Plan and Apply.
 var ErrChanged = errors.New("the file was changed in the meantime; please try again")
+
+// Find returns what is known of one editor. name is its id, or the beginning of
+// the id if that of no other begins so.
+func (m *Manager) Find(name string) (Info, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var like []editor
+	for _, e := range all() {
+		if e.id == name {
+			return m.info(e), nil
+		}
+		if name != "" && strings.HasPrefix(e.id, strings.ToLower(name)) {
+			like = append(like, e)
+		}
+	}
+	if len(like) != 1 {
+		return Info{}, fmt.Errorf("%q: %w", name, ErrUnknown)
+	}
+	return m.info(like[0]), nil
+}
 
 // List returns all editors, those that were found first.
 func (m *Manager) List() []Info {
@@ -88,6 +109,9 @@ func (m *Manager) info(e editor) Info {
 		info.Files = append(info.Files, v.path)
 	}
 	info.State, info.Problem = m.stateOf(e)
+	if rec, err := m.loadRecord(e.id); err == nil && rec != nil {
+		info.Model = rec.Model
+	}
 	return info
 }
 

@@ -65,8 +65,8 @@ func openCodeModel(m Model) confedit.Map {
 		{Name: "reasoning", Value: m.Reasoning},
 		{Name: "attachment", Value: m.Images},
 	}
-	if m.Context > 0 && m.Output > 0 { // it wants both
-		block = append(block, confedit.Member{Name: "limit", Value: confedit.Map{{Name: "context", Value: m.Context}, {Name: "output", Value: m.Output}}})
+	if m.Context > 0 { // without a limit it never compacts
+		block = append(block, confedit.Member{Name: "limit", Value: confedit.Map{{Name: "context", Value: m.Context}, {Name: "output", Value: openCodeOutput(m)}}})
 	}
 	if p := m.Price; p != nil {
 		block = append(block, confedit.Member{Name: "cost", Value: confedit.Map{
@@ -75,4 +75,13 @@ func openCodeModel(m Model) confedit.Map {
 		}})
 	}
 	return block
+}
+
+// openCodeOutput is what OpenCode keeps free for the answer, which it must be
+// told beside the window: its own default where the limit is not known.
+func openCodeOutput(m Model) int {
+	if m.Output > 0 {
+		return m.Output
+	}
+	return min(32000, m.Context/4)
 }

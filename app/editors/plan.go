@@ -65,7 +65,7 @@ func (m *Manager) Plan(id string, s Setup) (*Plan, error) {
 	if s, err = s.checked(); err != nil {
 		return nil, err
 	}
-	p := &Plan{Editor: e.id, Name: e.name, record: &record{Version: 1}}
+	p := &Plan{Editor: e.id, Name: e.name, record: &record{Version: 1, Model: s.Model}}
 	if e.steps != nil {
 		p.Steps = e.steps(s)
 	}

@@ -20,6 +20,7 @@ import (
 // it holds the key.
 type record struct {
 	Version int          `json:"version"`
+	Model   string       `json:"model,omitempty"` // what the editor was set up to begin with
 	Files   []fileRecord `json:"files"`
 }
 

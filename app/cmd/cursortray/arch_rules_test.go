@@ -23,11 +23,13 @@ var mayImport = map[string][]string{
 	"app/dashboard": {"app", "assets"},
 	// Editing the text of a file is the same for our settings and for those of
 	// editors.
-	"app/confedit":  {},
-	"app/editors":   {"app/confedit"},
-	"app/config":    {"app/confedit"},
-	"app/autostart": {},
-	"app/e2e":       {},
+	"app/confedit": {},
+	"app/editors":  {"app/confedit"},
+	// Keys, models and files together; the App asks for it by an interface.
+	"app/editorsetup": {"app", "app/editors", "proxy/chat"},
+	"app/config":      {"app/confedit"},
+	"app/autostart":   {},
+	"app/e2e":         {},
 	// Its bare server decodes what the simulated Cursor sends.
 	"app/bench":     {"proxy/cursor/cursorpb", "proxy/cursor/cursorsim/simserver"},
 	"assets":        {},
