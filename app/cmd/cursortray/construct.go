@@ -24,7 +24,11 @@ import (
 )
 
 func (p *process) logger(level slog.Level) *slog.Logger {
-	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))
+	out := p.stderr
+	if p.log != nil {
+		out = p.log
+	}
+	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: level}))
 }
 
 // briefLogger is for commands that only ask: what an instance tells at level
@@ -170,6 +174,9 @@ func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) 
 		cfg.Autostart = i.autostart
 	} else {
 		i.logger.Debug("no start at login", "reason", err)
+	}
+	if p.log != nil {
+		cfg.LogFile, cfg.OpenFile = logPath(s), openPage
 	}
 	i.app = app.New(cfg)
 	silenceBrowser()

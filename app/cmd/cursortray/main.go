@@ -42,6 +42,7 @@ type commandLine struct {
 	Models    modelsCmd    `cmd:"" help:"List the models that a client can name."`
 	Usage     usageCmd     `cmd:"" help:"Say how much of the Cursor plan is used."`
 	Autostart autostartCmd `cmd:"" help:"Start when you log in: on, off, or say what holds."`
+	Logs      logsCmd      `cmd:"" help:"Print the log of the running instance, or of the last one."`
 	Doctor    doctorCmd    `cmd:"" help:"Check everything that can be wrong, and say how to mend it."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
 	Help      helpCmd      `cmd:"" help:"Explain a command, or the settings."`
@@ -55,6 +56,7 @@ type process struct {
 	stdin  io.Reader
 	stdout io.Writer
 	stderr *redactor
+	log    *redactor // where the log goes, once that is not only stderr
 	parser *kong.Kong
 }
 

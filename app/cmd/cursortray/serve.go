@@ -23,16 +23,20 @@ func (c *serveCmd) Run(p *process) error {
 	if err := c.apply(&s.settings); err != nil {
 		return err
 	}
+	holder, holdErr := control.Hold(s.dirs.Runtime)
+	if holder != nil {
+		defer p.logToFile(s, false)()
+	}
 	i, err := p.newInstance(s, c.Demo, true)
 	if err != nil {
 		return err
 	}
-	i.holder, err = control.Hold(s.dirs.Runtime)
+	i.holder = holder
 	switch {
-	case errors.Is(err, control.ErrHeld):
+	case errors.Is(holdErr, control.ErrHeld):
 		i.logger.Info("another cursortray is running; every other command goes on talking to that one")
-	case err != nil:
-		i.logger.Warn("other cursortray commands cannot talk to this one", "error", err)
+	case holdErr != nil:
+		i.logger.Warn("other cursortray commands cannot talk to this one", "error", holdErr)
 	}
 	return p.runInstance(i, nil)
 }

@@ -37,6 +37,9 @@ func (c *trayCmd) Run(p *process) error {
 	if errors.Is(err, control.ErrHeld) {
 		return p.alreadyRunning(s)
 	}
+	if holder != nil {
+		defer p.logToFile(s, c.Autostart)()
+	}
 	i, failed := p.newInstance(s, c.Demo, false)
 	if failed != nil {
 		return failed
