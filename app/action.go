@@ -42,6 +42,10 @@ type SignOut struct{}
 // CopyModel puts the id of a model on the clipboard.
 type CopyModel struct{ ID string }
 
+// ChooseModel makes a model the one of requests that name none; "auto" leaves
+// that to Cursor.
+type ChooseModel struct{ ID string }
+
 // Refresh fetches the account's models and the figures of its plan.
 type Refresh struct{}
 
@@ -105,6 +109,7 @@ func (OpenLoginPage) isAction() {}
 func (CopyLoginURL) isAction()  {}
 func (SignOut) isAction()       {}
 func (CopyModel) isAction()     {}
+func (ChooseModel) isAction()   {}
 func (Refresh) isAction()       {}
 func (ChooseBackend) isAction() {}
 func (MenuOpened) isAction()    {}

@@ -63,7 +63,12 @@ type Config struct {
 	// ModelsChanged has an element after a new list of models has come.
 	ModelsChanged <-chan struct{}
 	Prices        cursor.PriceTable // nil: there is none
-	Costs         Costs             // nil: there are none
+	// DefaultModel is what the user has chosen for requests that name no model;
+	// nil: there is no choice. SaveDefaultModel stores it for the next start; nil:
+	// nothing does.
+	DefaultModel     *DefaultModel
+	SaveDefaultModel func(id string) error
+	Costs            Costs // nil: there are none
 
 	Keys      Keys
 	KeyOwners KeyOwners // nil: no editor has a key of its own
@@ -121,6 +126,7 @@ func New(cfg Config) *App {
 		Account: AccountStatus{State: account},
 		Version: cfg.Version,
 		Demo:    cfg.Demo,
+		Models:  ModelsStatus{Chosen: cfg.DefaultModel.ID()},
 		LogFile: cfg.LogFile,
 		Proxy:   ProxyStatus{Addr: cfg.Addr, BaseURL: baseURL(cfg.Addr)},
 		Backend: backendStatus(cfg),

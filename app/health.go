@@ -120,6 +120,7 @@ type observed struct {
 }
 
 func (b observed) Chat(ctx context.Context, req *chat.Request) iter.Seq2[chat.Event, error] {
+	req = b.app.cfg.DefaultModel.request(req)
 	turn := b.Backend.Chat(ctx, req)
 	if client, now := req.Client, time.Now(); client.Key != "" {
 		b.app.inbox.put(func(m *machine) { m.editorAsked(client, now) })

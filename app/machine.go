@@ -116,6 +116,8 @@ func (m *machine) do(action Action) {
 		m.signOut()
 	case CopyModel:
 		m.copyModel(a.ID)
+	case ChooseModel:
+		m.chooseModel(a.ID)
 	case Refresh:
 		m.refresh()
 	case ChooseBackend:

@@ -20,6 +20,9 @@ type ModelsStatus struct {
 	Age  string     // of the list, in words; "" when it is as good as new
 	// Problem says why there is no newer list; nil when there is.
 	Problem *chat.Error
+	// Chosen is the id of the user's default model; "" leaves it to Cursor. It
+	// may be one that the account no longer has.
+	Chosen string
 }
 
 // ModelList is a list of models.
@@ -41,7 +44,7 @@ type ModelEntry struct {
 	Price     string // of a million tokens, in and out: "$4 / $20"
 	Window    int    // tokens
 	MaxWindow int    // tokens of the largest window that the family has; 0 when Window is
-	Default   bool   // what the account uses when a request names none
+	Default   bool   // what a request gets that names none
 }
 
 // groupModels makes families of a list in which every id names its group.
@@ -93,7 +96,7 @@ func (m *machine) loadBackendModels() {
 		models, err := backend.Models(ctx)
 		return func(m *machine) {
 			if err == nil {
-				m.showModels(groupModels(models))
+				m.showModels(m.groupModels(models))
 			}
 		}
 	})
@@ -105,7 +108,7 @@ func (m *machine) modelsRead(catalog *cursor.Catalog, problem *chat.Error) {
 	}
 	if catalog != nil {
 		m.app.catalog.Store(catalog)
-		m.showModels(groupModels(catalog.Models()))
+		m.showModels(m.groupModels(catalog.Models()))
 	}
 	if problem == nil {
 		problem = m.app.cfg.Account.ModelStatus().Problem
@@ -122,7 +125,7 @@ func (m *machine) showModels(list *ModelList) {
 
 func (m *machine) forgetModels() {
 	m.app.catalog.Store(nil)
-	m.snap.Models = ModelsStatus{}
+	m.snap.Models = ModelsStatus{Chosen: m.app.cfg.DefaultModel.ID()}
 }
 
 // kept returns the old error if the new one says the same, so that equal
@@ -143,7 +146,7 @@ func (m *machine) copyModel(id string) {
 func (a *App) Models(ctx context.Context) ([]chat.Model, error) {
 	models, err := observed{Backend: a.cfg.Backend, app: a}.Models(ctx)
 	if catalog := a.catalog.Load(); err != nil && catalog != nil {
-		return catalog.Models(), nil
+		return a.cfg.DefaultModel.Mark(catalog.Models()), nil
 	}
 	return models, err
 }
@@ -151,7 +154,7 @@ func (a *App) Models(ctx context.Context) ([]chat.Model, error) {
 // Models adds prices and windows to the back-end's list.
 func (b observed) Models(ctx context.Context) ([]chat.Model, error) {
 	models, err := b.Backend.Models(ctx)
-	return DescribeModels(models, b.app.catalog.Load(), b.app.cfg.Prices), err
+	return b.app.cfg.DefaultModel.Mark(DescribeModels(models, b.app.catalog.Load(), b.app.cfg.Prices)), err
 }
 
 // DescribeModels fills in what a list leaves open: from the entries of the same

@@ -17,6 +17,7 @@ type Settings struct {
 	APIKey         Secret // the local key; "" = the one in the token store
 	TokenStore     string // keychain, file or memory
 	Backend        string // auto, agent or cli
+	DefaultModel   string // for requests that leave the choice open; "" is Cursor's automatic choice
 	CursorAgent    string // path of the CLI; "" = search
 	CLI            CLI
 	Agent          Agent
@@ -121,6 +122,8 @@ func Table() []Setting {
 			func(s *Settings) *string { return &s.Addr }, address),
 		row("backend", "auto", "auto, agent or cli", "How to reach Cursor: its agent protocol, the cursor-agent program, or whichever works.",
 			func(s *Settings) *string { return &s.Backend }, oneOf("auto", "agent", "cli")),
+		row("default_model", "", "id of a model", "The model of requests that name none, auto or default. Empty: Cursor chooses.",
+			func(s *Settings) *string { return &s.DefaultModel }, text),
 		key,
 		row("cursor_agent", "", "path", "The cursor-agent program. Empty: it is searched for.",
 			func(s *Settings) *string { return &s.CursorAgent }, text),

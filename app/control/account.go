@@ -41,6 +41,7 @@ type AccountOwner interface {
 	LoginWithKey(ctx context.Context, key string) error
 	Logout(ctx context.Context) error
 	Plan(ctx context.Context, fresh bool) (app.Usage, error)
+	SetDefaultModel(ctx context.Context, name string) error
 }
 
 // whoTime is how long a login that has succeeded waits for the name to show.
@@ -53,6 +54,7 @@ func (s *server) accountRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /login/key", s.loginKey)
 	mux.HandleFunc("POST /logout", s.logout)
 	mux.HandleFunc("GET /usage", s.usage)
+	mux.HandleFunc("POST /models/default", s.defaultModel)
 }
 
 // login begins an attempt, or joins the one under way.

@@ -135,6 +135,12 @@ func (c *Client) Models(ctx context.Context) ([]Model, error) {
 	return call[[]Model](ctx, c, http.MethodGet, "/models")
 }
 
+// SetDefaultModel makes a model the one of requests that name none, and returns
+// the list with the mark on it.
+func (c *Client) SetDefaultModel(ctx context.Context, name string) ([]Model, error) {
+	return send[[]Model](ctx, c, http.MethodPost, "/models/default", modelBody{name})
+}
+
 const maxAnswer = 8 << 20
 
 func call[T any](ctx context.Context, c *Client, method, path string) (T, error) {

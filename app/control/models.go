@@ -1,6 +1,7 @@
 package control
 
 import (
+	"encoding/json"
 	"net/http"
 
 	"cursortray/app"
@@ -19,7 +20,7 @@ type Model struct {
 	Price            *Price   `json:"price,omitempty"`              // absent when not known, which is not free
 	Images           bool     `json:"images"`                       // takes pictures
 	Reasoning        bool     `json:"reasoning"`                    // shows its thinking
-	Default          bool     `json:"default"`                      // what the account uses when none is named
+	Default          bool     `json:"default"`                      // what a request gets that names none
 }
 
 // Price is in dollars per million tokens, as exact decimal texts; what is not
@@ -49,6 +50,23 @@ func ModelsOf(models []chat.Model) []Model {
 		list = append(list, entry)
 	}
 	return list
+}
+
+type modelBody struct {
+	Model string `json:"model"`
+}
+
+func (s *server) defaultModel(w http.ResponseWriter, r *http.Request) {
+	var body modelBody
+	if json.NewDecoder(http.MaxBytesReader(w, r.Body, maxKeyBody)).Decode(&body) != nil {
+		refuse(w, chat.Errorf(chat.Invalid, "which model?"))
+		return
+	}
+	if err := s.cfg.Account.SetDefaultModel(r.Context(), body.Model); err != nil {
+		refuse(w, err)
+		return
+	}
+	s.models(w, r)
 }
 
 func (s *server) models(w http.ResponseWriter, r *http.Request) {

@@ -38,8 +38,10 @@ type CatalogConfig struct {
 	Names  map[string]string // the user's own names for models
 	// Default and Small stand in for models of other vendors that Cursor does
 	// not have: for the big ones and for the small ones of background tasks.
-	// "" is Cursor's automatic choice.
-	Default, Small string
+	// "" is Cursor's automatic choice. Default is asked at each name, since
+	// users change their minds; it must not wait, and nil is "".
+	Default func() string
+	Small   string
 }
 
 // Catalog is the list of an account's models. It does not change.

@@ -34,7 +34,7 @@ func (c *Catalog) byFamily(r reading) (match, bool) {
 	case isClaude:
 		m, ok = c.ofLine(f, claudeChoice(f))
 	case foreignGPT().MatchString(r.base):
-		m, ok = c.standIn(c.cfg.Default), true
+		m, ok = c.standIn(c.standard()), true
 	case r.known: // a model that Cursor once had
 		if f, isOther := otherFamily(r.base); isOther {
 			m, ok = c.ofLine(f, nextNewer)
@@ -52,6 +52,13 @@ func (c *Catalog) byFamily(r reading) (match, bool) {
 // foreignGPT matches OpenAI models that Cursor has never listed but that
 // OpenAI's own tools ask for.
 var foreignGPT = pattern(`^gpt-(?:5|5-codex|6(?:[-.].*)?)$`)
+
+func (c *Catalog) standard() string {
+	if c.cfg.Default == nil {
+		return ""
+	}
+	return c.cfg.Default()
+}
 
 // standIn returns the model for which the user has set a name, else Cursor's
 // automatic choice.

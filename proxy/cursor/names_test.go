@@ -19,7 +19,7 @@ func TestNamesOfOtherTools(t *testing.T) {
 			"fast-one": "composer-2.5-fast", "My-Big": "claude-opus-5-5@1m", "gpt-5.1-codex-max": "gpt-5.3-codex-xhigh",
 			"dead": "nothing-there", "composer-2.5": "default", "gpt-4o": "GPT-5.4-mini",
 		},
-		Default: "claude-sonnet-5", Small: "gpt-5.4-mini",
+		Default: func() string { return "claude-sonnet-5" }, Small: "gpt-5.4-mini",
 	})
 	for _, x := range []struct{ name, want string }{
 		// 1: the live list.
@@ -163,7 +163,7 @@ func TestGoldenNames(t *testing.T) {
 
 // FuzzResolve: no name crashes, and what is found is in the list.
 func FuzzResolve(f *testing.F) {
-	c := fixture(f, CatalogConfig{Names: map[string]string{"a": "gpt-5.4-high"}, Default: "gpt-5.5", Small: "b"})
+	c := fixture(f, CatalogConfig{Names: map[string]string{"a": "gpt-5.4-high"}, Default: func() string { return "gpt-5.5" }, Small: "b"})
 	ids := map[string]bool{}
 	for _, m := range c.Models() {
 		ids[m.ID] = true

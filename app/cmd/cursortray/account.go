@@ -10,6 +10,7 @@ import (
 
 	"github.com/pkg/browser"
 
+	"cursortray/app"
 	"cursortray/assets"
 	"cursortray/keychain"
 	"cursortray/proxy/cursor"
@@ -20,8 +21,9 @@ type account struct {
 	cursor   *cursor.Account
 	identity *cursor.Identity
 	prices   *cursor.LatePrices
-	changed  chan struct{} // has an element after a login or logout
-	stored   chan struct{} // has an element after the store could not keep a login, or can again
+	standard *app.DefaultModel // of requests that name no model
+	changed  chan struct{}     // has an element after a login or logout
+	stored   chan struct{}     // has an element after the store could not keep a login, or can again
 	// modelsChanged has an element after a new list of models.
 	modelsChanged chan struct{}
 	// loggedOut is called when the login has ended; it is set before anything
@@ -77,7 +79,8 @@ func newAccountAt(s *setup, at place, logger *slog.Logger) (*account, error) {
 	}
 	a := &account{
 		place: at, identity: identity, prices: newPrices(s, logger), loggedOut: func() {},
-		changed: make(chan struct{}, 1), stored: make(chan struct{}, 1), modelsChanged: make(chan struct{}, 1),
+		standard: app.NewDefaultModel(s.settings.DefaultModel),
+		changed:  make(chan struct{}, 1), stored: make(chan struct{}, 1), modelsChanged: make(chan struct{}, 1),
 	}
 	a.cursor, err = cursor.NewAccount(cursor.AccountConfig{
 		Config: cursor.Config{
@@ -94,7 +97,7 @@ func newAccountAt(s *setup, at place, logger *slog.Logger) (*account, error) {
 		AgentURL:      s.settings.Agent.URL,
 		Storage:       at.store.Kind(),
 		CacheDir:      at.dirs.cache,
-		Catalog:       cursor.CatalogConfig{Prices: a.prices},
+		Catalog:       cursor.CatalogConfig{Prices: a.prices, Default: a.standard.ID},
 		ModelsChanged: func() { signal1(a.modelsChanged) },
 		OnLogout:      func() { a.loggedOut() },
 	})

@@ -164,6 +164,7 @@ func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) 
 		backend := newBackend(s, i.account, i.logger)
 		cfg.Backend, cfg.Chooser = backend, backend
 		cfg.SaveBackend = func(setting string) error { return s.file.Set("backend", setting) }
+		cfg.SaveDefaultModel = func(id string) error { return s.file.Set("default_model", id) }
 	}
 	if err != nil {
 		return nil, err
@@ -178,6 +179,7 @@ func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) 
 	if p.log != nil {
 		cfg.LogFile, cfg.OpenFile = logPath(s), openPage
 	}
+	cfg.DefaultModel = i.account.standard
 	i.app = app.New(cfg)
 	silenceBrowser()
 	return i, nil

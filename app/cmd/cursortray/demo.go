@@ -28,7 +28,9 @@ func (i *instance) simulate(s *setup, cfg *app.Config) error {
 	if i.demo, err = simserver.Demonstrate(context.WithoutCancel(ctx), nil); err != nil {
 		return err
 	}
-	i.account, err = newAccountAt(s, place{
+	own := *s
+	own.settings.DefaultModel = "" // it names none of the simulation's
+	i.account, err = newAccountAt(&own, place{
 		client: &http.Client{Transport: i.demo.Transport},
 		runs:   newLate(func() (*http.Transport, error) { return agentrpc.NewTransport(i.demo.Transport), nil }),
 		store:  keychain.Memory(),

@@ -19,6 +19,7 @@ const modelsTime = 60 * time.Second
 
 type modelsCmd struct {
 	jsonFlag
+	Default string `placeholder:"ID" help:"Make this the model of requests that name none, auto or default; auto leaves it to Cursor."`
 }
 
 func (modelsCmd) Help() string {
@@ -29,7 +30,8 @@ func (modelsCmd) Help() string {
       "max_context_window": tokens, "max_output": tokens,
       "price": {"input": dollars per million tokens as text,
         "output", "cache_read", "cache_write": likewise},
-      "images": bool, "reasoning": bool, "default": bool}]
+      "images": bool, "reasoning": bool,
+      "default": what a request gets that names no model}]
 
 Figures that are not known are absent.`
 }
@@ -41,12 +43,12 @@ func (c *modelsCmd) Run(p *process) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), modelsTime)
 	defer cancel()
-	models, err := client.Models(ctx)
-	if errors.Is(err, control.ErrNotRunning) {
-		models, err = p.modelsHere(ctx, s)
-	}
+	models, err := c.ask(ctx, p, s, client)
 	if err != nil {
 		return err
+	}
+	if c.Default != "" {
+		p.warnOfVariable()
 	}
 	if c.JSON {
 		return p.printJSON(models)
@@ -54,9 +56,45 @@ func (c *modelsCmd) Run(p *process) error {
 	return p.printModels(models)
 }
 
+// ask gets the list, after the choice of a default if there is one.
+func (c *modelsCmd) ask(ctx context.Context, p *process, s *setup, client *control.Client) ([]control.Model, error) {
+	var models []control.Model
+	var err error
+	if c.Default == "" {
+		models, err = client.Models(ctx)
+	} else {
+		models, err = client.SetDefaultModel(ctx, c.Default)
+	}
+	if !errors.Is(err, control.ErrNotRunning) {
+		return models, err
+	}
+	here, err := p.modelsHere(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	chosen := s.settings.DefaultModel
+	if c.Default != "" {
+		if chosen, err = app.ChooseModelIn(here, c.Default); err != nil {
+			return nil, err
+		}
+		if err := s.file.Set("default_model", chosen); err != nil {
+			return nil, err
+		}
+	}
+	return control.ModelsOf(app.NewDefaultModel(chosen).Mark(here)), nil
+}
+
+// warnOfVariable tells that the environment will win over what was saved.
+func (p *process) warnOfVariable() {
+	const variable = "CURSORTRAY_DEFAULT_MODEL"
+	if p.env(variable) != "" {
+		fmt.Fprintf(p.stderr, "cursortray: warning: %s is set and wins over this choice at the next start\n", variable)
+	}
+}
+
 // modelsHere asks the back-end and the account, without an instance. One of
 // them is enough.
-func (p *process) modelsHere(ctx context.Context, s *setup) ([]control.Model, error) {
+func (p *process) modelsHere(ctx context.Context, s *setup) ([]chat.Model, error) {
 	a, err := p.ownAccount(s)
 	if err != nil {
 		return nil, err
@@ -75,7 +113,7 @@ func (p *process) modelsHere(ctx context.Context, s *setup) ([]control.Model, er
 	if err := errors.Join(err, backend.Close(), a.close()); err != nil {
 		return nil, err
 	}
-	return control.ModelsOf(models), nil
+	return models, nil
 }
 
 func (p *process) printModels(models []control.Model) error {

@@ -1,0 +1,77 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"cursortray/app/control"
+	"cursortray/proxy/cursor/cursorsim/simserver"
+)
+
+// defaultModel is the id with the mark in models --json.
+func (m *machine) defaultModel() string {
+	m.t.Helper()
+	var models []control.Model
+	if err := json.Unmarshal([]byte(m.must("models", "--json")), &models); err != nil {
+		m.t.Fatal(err)
+	}
+	var ids []string
+	for _, model := range models {
+		if model.Default {
+			ids = append(ids, model.ID)
+		}
+	}
+	return strings.Join(ids, " ")
+}
+
+// modelOf asks for a model and returns the one that Cursor was asked for.
+func (r *running) modelOf(sim *simserver.Sim, name string) string {
+	r.t.Helper()
+	before := len(sim.Runs())
+	if status, body := r.ask("POST", "/v1/chat/completions", testKey, question(name, "hello", false)); status != 200 {
+		r.t.Fatalf("status %d: %s", status, body)
+	}
+	until(r.t, "the run has ended", func() bool { return len(sim.Runs()) > before })
+	return sim.Runs()[before].Model
+}
+
+func TestDefaultModel(t *testing.T) {
+	anywhere(t, func(t *testing.T, m *machine, sim *simserver.Sim, instance *running) {
+		change(t, sim, func(s *simserver.Settings) { s.AutoConfirm = true })
+		m.must("login", "--no-browser")
+		before := m.defaultModel()
+		if r := m.run("models", "--default", "no-such-model"); r.code != 1 || !strings.Contains(r.stderr, "no-such-model") || m.defaultModel() != before {
+			t.Errorf("an unknown model: %+v", r)
+		}
+		if text := m.must("models", "--default", "claude-opus-5-5"); !strings.Contains(text, "$4 / $20, default\n") {
+			t.Errorf("no mark in\n%s", text)
+		}
+		if got := m.defaultModel(); got != "claude-opus-5-5" {
+			t.Errorf("the default is %q", got)
+		}
+		text, err := os.ReadFile(m.configFile())
+		if err != nil || !strings.Contains(string(text), `default_model = "claude-opus-5-5"`) {
+			t.Errorf("the settings hold %q (%v)", text, err)
+		}
+		if instance == nil {
+			instance = m.serve("serve") // the next start
+			defer instance.stop()
+		}
+		for _, name := range []string{"auto", "default"} {
+			if got := instance.modelOf(sim, name); !strings.HasPrefix(got, "claude-opus-5-5") {
+				t.Errorf("%s ran with %s", name, got)
+			}
+		}
+		m.must("models", "--default", "auto")
+		if got := m.defaultModel(); got != before {
+			t.Errorf("back at Cursor's choice the default is %q, not %q", got, before)
+		}
+		if got := instance.modelOf(sim, "auto"); got != "default" {
+			t.Errorf("Cursor's own choice ran with %s", got)
+		}
+	})
+}
