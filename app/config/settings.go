@@ -127,7 +127,7 @@ func Table() []Setting {
 		key,
 		row("cursor_agent", "", "path", "The cursor-agent program. Empty: it is searched for.",
 			func(s *Settings) *string { return &s.CursorAgent }, text),
-		row("log_level", "info", "debug, info, warn or error", "How much is written to standard error.",
+		row("log_level", "info", "debug, info, warn or error", "How much is written to the log, which is a file and, except after a start at login, standard error.",
 			func(s *Settings) *slog.Level { return &s.LogLevel }, level),
 		row("start_proxy", "true", "true or false", "Start the proxy when cursortray starts.",
 			func(s *Settings) *bool { return &s.StartProxy }, boolean),

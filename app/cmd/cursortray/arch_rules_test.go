@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 	"app/editorsetup": {"app", "app/editors", "proxy/chat"},
 	"app/config":      {"app/confedit"},
 	"app/autostart":   {},
+	"app/logfile":     {},
 	"app/e2e":         {},
 	// Its bare server decodes what the simulated Cursor sends.
 	"app/bench":     {"proxy/cursor/cursorpb", "proxy/cursor/cursorsim/simserver"},

@@ -17,7 +17,7 @@ import (
 
 func TestHelp(t *testing.T) {
 	m := newMachine(t)
-	for _, command := range []string{"", "tray", "serve", "status", "start", "stop", "quit", "login", "logout", "key", "models", "usage", "doctor", "version", "help"} {
+	for _, command := range []string{"", "tray", "serve", "status", "start", "stop", "quit", "login", "logout", "key", "models", "usage", "autostart", "logs", "doctor", "version", "help"} {
 		args, name := []string{command, "--help"}, command
 		if command == "" {
 			args, name = []string{"--help"}, "cursortray"
@@ -92,6 +92,7 @@ func TestStatus(t *testing.T) {
 	m := newMachine(t, "CURSORTRAY_API_KEY="+testKey)
 	s := m.serve("serve", "--demo")
 	clean := func(text string) string {
+		text = strings.ReplaceAll(text, m.home, "HOME")
 		text = strings.ReplaceAll(text, strings.TrimPrefix(s.url, "http://127.0.0.1:"), "PORT")
 		return regexp.MustCompile(`("pid": |process )\d+`).ReplaceAllString(regexp.MustCompile(`("version": |cursortray +)[^,\n]+`).ReplaceAllString(text, "${1}VERSION"), "${1}PID")
 	}
