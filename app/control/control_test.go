@@ -174,6 +174,7 @@ func TestStatusTellsEverything(t *testing.T) {
 		Proxy:   Proxy{State: "blocked", Address: "127.0.0.1:9", BaseURL: "http://127.0.0.1:9/v1", Owner: "nginx", Problem: "port 9 is used by nginx", Active: 2},
 		Backend: Backend{Name: "cursor-agent", Choice: "auto", Reason: "why", Account: "a@b.test", Problem: "log in"},
 		Account: Account{State: "expired", Email: "b@c.test", Storage: "file", Problem: "log in again"},
+		Editors: []Editor{},
 		Conversations: []Conversation{
 			{N: 2, Model: "m", Turns: 3, Last: noon, Cost: "1.391", AtLeast: true, Context: &Context{
 				Used: 41250, Max: 100000, Percent: &percent, Stale: true, Parts: []Part{{"tools", "Tools", 9000}},

@@ -52,6 +52,33 @@ func ModelsOf(models []chat.Model) []Model {
 	return list
 }
 
+// ChatModels translates a list back.
+func ChatModels(list []Model) []chat.Model {
+	var models []chat.Model
+	for _, m := range list {
+		entry := chat.Model{
+			ID: m.ID, Name: m.Name, Group: m.Group, Aliases: m.Aliases, ContextWindow: m.ContextWindow,
+			MaxContextWindow: m.MaxContextWindow, MaxOutput: m.MaxOutput,
+			Images: m.Images, Reasoning: m.Reasoning, Default: m.Default,
+		}
+		if p := m.Price; p != nil {
+			entry.Price = &chat.Price{
+				Input: perToken(p.Input), Output: perToken(p.Output), CacheRead: perToken(p.CacheRead), CacheWrite: perToken(p.CacheWrite),
+			}
+		}
+		models = append(models, entry)
+	}
+	return models
+}
+
+// perToken undoes app.PerMillion: an exact decimal number with an exponent.
+func perToken(perMillion string) string {
+	if perMillion == "" {
+		return ""
+	}
+	return perMillion + "e-6"
+}
+
 type modelBody struct {
 	Model string `json:"model"`
 }

@@ -27,8 +27,10 @@ type Config struct {
 	Instance Instance
 	Keys     app.Keys
 	Account  AccountOwner
-	Models   func(ctx context.Context) ([]chat.Model, error)
-	Logger   *slog.Logger
+	// EditorKeys are the keys of editors; nil: there are none.
+	EditorKeys EditorKeys
+	Models     func(ctx context.Context) ([]chat.Model, error)
+	Logger     *slog.Logger
 }
 
 // settleTime is how long start and stop wait for their effect. Stopping lets
@@ -75,6 +77,7 @@ func routes(cfg Config) http.Handler {
 	mux.HandleFunc("POST /key", s.key(cfg.Keys.NewKey))
 	mux.HandleFunc("GET /models", s.models)
 	s.accountRoutes(mux)
+	s.editorRoutes(mux)
 	return mux
 }
 

@@ -19,6 +19,8 @@ type Status struct {
 	Proxy   Proxy   `json:"proxy"`
 	Backend Backend `json:"backend"`
 	Account Account `json:"account"` // at Cursor
+	// Editors are those that have a key of their own or have asked; never null.
+	Editors []Editor `json:"editors"`
 	// Conversations of the last day, the newest first; never null.
 	Conversations []Conversation `json:"conversations"`
 	// Autostart says whether it starts when its user logs in.
@@ -120,7 +122,7 @@ func contextOf(c *chat.Context) *Context {
 
 // NotRunning is the status when no instance answers.
 func NotRunning(account Account) Status {
-	return Status{Proxy: Proxy{State: app.Stopped.String()}, Account: account, Conversations: []Conversation{}, Problems: []Problem{}}
+	return Status{Proxy: Proxy{State: app.Stopped.String()}, Account: account, Conversations: []Conversation{}, Editors: []Editor{}, Problems: []Problem{}}
 }
 
 // statusOf translates a Snapshot.
@@ -146,6 +148,7 @@ func statusOf(s app.Snapshot) Status {
 		},
 		Account:       accountOf(s.Account),
 		Conversations: conversationsOf(s.Conversations),
+		Editors:       editorsOf(s.Editors),
 		Autostart:     s.Autostart.On,
 		LogFile:       s.LogFile,
 		Problems:      []Problem{},

@@ -3,8 +3,8 @@ package editorsetup
 import (
 	"context"
 	"fmt"
+	"math/big"
 	"slices"
-	"strconv"
 
 	"cursortray/app/editors"
 	"cursortray/proxy/chat"
@@ -95,12 +95,13 @@ func described(m chat.Model) editors.Model {
 	return told
 }
 
-// perMillion reads dollars per token. The point is moved in the text, so that
-// no rounding shows in the file.
+// perMillion reads dollars per token. It moves the point exactly, so that no
+// rounding shows in the file.
 func perMillion(perToken string) float64 {
-	dollars, err := strconv.ParseFloat(perToken+"e6", 64)
-	if err != nil {
+	exact, ok := new(big.Rat).SetString(perToken)
+	if !ok {
 		return 0
 	}
+	dollars, _ := exact.Mul(exact, big.NewRat(1e6, 1)).Float64()
 	return dollars
 }

@@ -129,11 +129,16 @@ func newKeys(s *setup, store keychain.Store, logger *slog.Logger) *localkey.Keys
 	return localkey.New(localkey.Config{Fixed: s.settings.APIKey.Reveal(), Store: store, Logger: logger})
 }
 
+func newEditorKeys(s *setup, store keychain.Store, logger *slog.Logger) *localkey.Editors {
+	return localkey.NewEditors(localkey.Config{Fixed: s.settings.APIKey.Reveal(), Store: store, Logger: logger})
+}
+
 // instance is a cursortray that runs: the App with what it needs.
 type instance struct {
 	app       *app.App
 	keys      *localkey.Keys
 	account   *account
+	editors   *localkey.Editors
 	demo      *simserver.Demonstration // nil: this is no demo
 	holder    *control.Holder          // nil when another instance has the control socket
 	logger    *slog.Logger
@@ -145,6 +150,7 @@ func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) 
 	i := &instance{logger: p.logger(s.settings.LogLevel)}
 	store := newStore(s)
 	i.keys = newKeys(s, store, i.logger)
+	i.editors = newEditorKeys(s, store, i.logger)
 	cfg := app.Config{
 		Addr:        s.settings.Addr,
 		AllowRemote: s.settings.AllowRemote,
@@ -180,6 +186,9 @@ func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) 
 		cfg.LogFile, cfg.OpenFile = logPath(s), openPage
 	}
 	cfg.DefaultModel = i.account.standard
+	if err := i.addEditors(p, s, &cfg); err != nil {
+		return nil, errors.Join(err, i.close())
+	}
 	i.app = app.New(cfg)
 	silenceBrowser()
 	return i, nil
@@ -188,6 +197,7 @@ func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) 
 // close ends what the App does not end itself.
 func (i *instance) close() error {
 	i.keys.Close()
+	i.editors.Close()
 	err := i.account.close()
 	if i.demo != nil {
 		err = errors.Join(err, i.demo.Close())

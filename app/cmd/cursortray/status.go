@@ -60,6 +60,8 @@ func (statusCmd) Help() string {
        "state": "none", "unread", "out", "pending", "in" or "expired",
        "email": text, "storage": "keychain", "file" or "memory",
        "warning": why the login will not last, "problem": text},
+     "editors": [{"id", "name": text, "found", "keyed", "off": bool,
+       "state": text, "last_used": time, "requests": of the last 24 hours}],
      "conversations": [{
        "n": counts them, "model": id, "turns": number, "last": time,
        "cost_usd": dollars as text, by the table of prices,
@@ -162,6 +164,9 @@ func (p *process) printStatus(s control.Status) error {
 	}
 	if s.Account.State != "none" {
 		line("login", "%s", accountText(s.Account))
+	}
+	if text := editorsText(s.Editors, time.Now()); text != "" {
+		line("editors", "%s", text)
 	}
 	for _, c := range s.Conversations {
 		line("conversation", "%s", conversationText(c))
