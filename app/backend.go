@@ -20,7 +20,7 @@ func backendStatus(cfg Config) BackendStatus {
 		return BackendStatus{Fixed: true}
 	}
 	now := cfg.Chooser.Now()
-	return BackendStatus{Name: now.Name, Choice: now.Setting, Reason: now.Reason, Fixed: cfg.SaveBackend == nil}
+	return BackendStatus{ID: now.ID, Name: now.Name, Choice: now.Setting, Reason: now.Reason, Fixed: cfg.SaveBackend == nil}
 }
 
 // showChoice shows which way is chosen; requests and checks choose.
@@ -32,7 +32,7 @@ func (m *machine) showChoice() {
 	if shown.Name != now.Name && shown.Reason != "" && now.Reason != "" {
 		m.app.cfg.Logger.Info("new conversations use another back-end", "name", now.Name, "reason", now.Reason)
 	}
-	shown.Name, shown.Choice, shown.Reason = now.Name, now.Setting, now.Reason
+	shown.ID, shown.Name, shown.Choice, shown.Reason = now.ID, now.Name, now.Setting, now.Reason
 }
 
 // chooseBackend fixes the way of new conversations, now and after the next

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"slices"
+
 	"cursortray/proxy"
 	"cursortray/proxy/chat"
 )
@@ -60,6 +62,7 @@ func (s ProxyState) String() string {
 
 // BackendStatus is the state of what answers the requests.
 type BackendStatus struct {
+	ID     string // agent, cli or demo; "" is not known
 	Name   string
 	Choice string // the setting that led to it
 	Reason string // why this one; may be empty
@@ -88,12 +91,15 @@ func (s Snapshot) Problems() []proxy.Problem {
 	if s.KeyProblem != "" {
 		list = append(list, proxy.Problem{Area: "key", Message: s.KeyProblem})
 	}
-	// With the CLI fixed as the back-end no request needs the login.
-	if p := s.Account.Problem; p != nil && s.Backend.Choice != "cli" {
+	// Where the CLI answers no request needs the login.
+	if p := s.Account.Problem; p != nil && s.Backend.ID != "cli" {
 		list = append(list, proxy.Problem{Area: "login", Message: p.Message})
 	}
 	if p := s.Backend.Problem; p != nil {
-		list = append(list, proxy.Problem{Area: area(p.Kind), Message: p.Message})
+		told := proxy.Problem{Area: area(p.Kind), Message: p.Message}
+		if !slices.Contains(list, told) { // the back-end finds no login either
+			list = append(list, told)
+		}
 	}
 	return list
 }

@@ -49,6 +49,7 @@ type Config struct {
 // Choice is what new conversations get.
 type Choice struct {
 	Setting string // Auto, or the ID of the way that is fixed
+	ID      string // of the way
 	Name    string // of the way, for people
 	Reason  string // why it is that one; "" before the first choice
 }
@@ -90,12 +91,12 @@ func (b *Backend) Fix(id string) {
 	for _, w := range b.ways {
 		if w.ID == id {
 			b.fixed.Store(w)
-			b.now.Store(&Choice{Setting: id, Name: w.Name, Reason: b.why})
+			b.now.Store(&Choice{Setting: id, ID: id, Name: w.Name, Reason: b.why})
 			return
 		}
 	}
 	b.fixed.Store(nil)
-	b.now.Store(&Choice{Setting: Auto, Name: b.ways[0].Name})
+	b.now.Store(&Choice{Setting: Auto, ID: b.ways[0].ID, Name: b.ways[0].Name})
 }
 
 // Now returns the last choice. It does not wait.
@@ -113,7 +114,7 @@ func (b *Backend) choose(ctx context.Context) (*way, *chat.Error) {
 	for _, w := range b.ways {
 		err := w.ask(ctx)
 		if err == nil {
-			b.chosen(Choice{Setting: Auto, Name: w.Name, Reason: w.Reason})
+			b.chosen(Choice{Setting: Auto, ID: w.ID, Name: w.Name, Reason: w.Reason})
 			return w, nil
 		}
 		if ctx.Err() != nil {
@@ -127,7 +128,7 @@ func (b *Backend) choose(ctx context.Context) (*way, *chat.Error) {
 	if first.Kind == chat.LoginRequired {
 		reason = "nobody is logged in"
 	}
-	b.chosen(Choice{Setting: Auto, Name: b.ways[0].Name, Reason: reason})
+	b.chosen(Choice{Setting: Auto, ID: b.ways[0].ID, Name: b.ways[0].Name, Reason: reason})
 	return nil, first
 }
 

@@ -77,15 +77,15 @@ func TestWhoIsChosen(t *testing.T) {
 		want             string
 		choice           Choice
 	}{
-		"logged in":         {Auto, nil, nil, "agent", Choice{Auto, "Cursor protocol", "logged in"}},
-		"without the CLI":   {Auto, nil, absent(), "agent", Choice{Auto, "Cursor protocol", "logged in"}},
-		"CLI only":          {Auto, loggedOut(), nil, "cli", Choice{Auto, "cursor-agent", "logged in there"}},
-		"locked, CLI":       {Auto, locked, nil, "cli", Choice{Auto, "cursor-agent", "logged in there"}},
-		"nothing":           {Auto, loggedOut(), absent(), login, Choice{Auto, "Cursor protocol", "nobody is logged in"}},
-		"both logged out":   {Auto, loggedOut(), loggedOut(), login, Choice{Auto, "Cursor protocol", "nobody is logged in"}},
-		"locked, nothing":   {Auto, locked, absent(), busy, Choice{Auto, "Cursor protocol", "no back-end can be used"}},
-		"agent by the user": {"agent", loggedOut(), nil, "agent", Choice{"agent", "Cursor protocol", "set by the user"}},
-		"CLI by the user":   {"cli", nil, absent(), "cli", Choice{"cli", "cursor-agent", "set by the user"}},
+		"logged in":         {Auto, nil, nil, "agent", Choice{Auto, "agent", "Cursor protocol", "logged in"}},
+		"without the CLI":   {Auto, nil, absent(), "agent", Choice{Auto, "agent", "Cursor protocol", "logged in"}},
+		"CLI only":          {Auto, loggedOut(), nil, "cli", Choice{Auto, "cli", "cursor-agent", "logged in there"}},
+		"locked, CLI":       {Auto, locked, nil, "cli", Choice{Auto, "cli", "cursor-agent", "logged in there"}},
+		"nothing":           {Auto, loggedOut(), absent(), login, Choice{Auto, "agent", "Cursor protocol", "nobody is logged in"}},
+		"both logged out":   {Auto, loggedOut(), loggedOut(), login, Choice{Auto, "agent", "Cursor protocol", "nobody is logged in"}},
+		"locked, nothing":   {Auto, locked, absent(), busy, Choice{Auto, "agent", "Cursor protocol", "no back-end can be used"}},
+		"agent by the user": {"agent", loggedOut(), nil, "agent", Choice{"agent", "agent", "Cursor protocol", "set by the user"}},
+		"CLI by the user":   {"cli", nil, absent(), "cli", Choice{"cli", "cli", "cursor-agent", "set by the user"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, c.setting, c.agentErr, c.cliErr)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"cursortray/proxy/cursor/cursorsim/agentsim"
 	"cursortray/proxy/cursor/cursorsim/simserver"
 )
 
@@ -124,6 +125,44 @@ func TestLoginFailuresAreToldApart(t *testing.T) {
 					t.Errorf("status says %+v", a)
 				}
 			})
+		})
+	}
+}
+
+// A saved login that cannot be read is a problem where requests need it, and
+// then it is told once.
+func TestLoginThatCannotBeRead(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		withCLI  bool
+		health   string
+		problems int
+	}{
+		{"the CLI answers", true, `"status":"ok"`, 0},
+		{"nobody answers", false, `"status":"problem"`, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, _ := loginMachine(t)
+			if c.withCLI {
+				m.withAgent(agentsim.Script{})
+			}
+			secrets := filepath.Join(m.dirs().State, "secrets")
+			if err := errors.Join(os.MkdirAll(secrets, 0o700), os.WriteFile(filepath.Join(secrets, "secret.cursor-login"), []byte("damaged"), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			s := m.serve("serve")
+			until(t, "the back-end was checked", func() bool {
+				_, body := s.ask("GET", "/health", testKey, "")
+				return strings.Contains(strings.ReplaceAll(body, " ", ""), c.health)
+			})
+			text := m.must("status")
+			if n := strings.Count(text, "the file was changed or cut"); n != 1 && c.problems > 0 || n > 1 {
+				t.Errorf("the problem is told %d times:\n%s", n, text)
+			}
+			if n := strings.Count(text, "\nproblem "); n != c.problems {
+				t.Errorf("%d problems:\n%s", n, text)
+			}
+			s.stop()
 		})
 	}
 }

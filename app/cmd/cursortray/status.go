@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -140,6 +141,15 @@ func accountText(a control.Account) string {
 	return "nobody is logged in; cursortray login does it"
 }
 
+// loginText leaves what is wrong to the list of problems, if it is in there.
+func loginText(s control.Status) string {
+	told := slices.ContainsFunc(s.Problems, func(p control.Problem) bool { return p.Message == s.Account.Problem })
+	if s.Account.Problem == "" || !told {
+		return accountText(s.Account)
+	}
+	return "nobody is logged in, see the problem below"
+}
+
 func (p *process) printStatus(s control.Status) error {
 	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	line := func(label, format string, args ...any) {
@@ -163,7 +173,7 @@ func (p *process) printStatus(s control.Status) error {
 		line("account", "%s", s.Backend.Account)
 	}
 	if s.Account.State != "none" {
-		line("login", "%s", accountText(s.Account))
+		line("login", "%s", loginText(s))
 	}
 	if text := editorsText(s.Editors, time.Now()); text != "" {
 		line("editors", "%s", text)
