@@ -10,8 +10,11 @@ import "cursortray/proxy/turn"
 // Handler serves the dialect's routes. Its methods may be called by any number
 // of goroutines.
 type Handler struct {
-	run *turn.Runner
+	run  *turn.Runner
+	kept *keptItems
 }
 
 // New returns a Handler. It starts nothing.
-func New(cfg turn.Config) *Handler { return &Handler{run: turn.NewRunner(cfg)} }
+func New(cfg turn.Config) *Handler {
+	return &Handler{run: turn.NewRunner(cfg), kept: newKeptItems(mostKept)}
+}

@@ -15,7 +15,7 @@ func (h *Handler) Responses(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *Handler) responsesCall(body []byte, unknown func(string)) (*turn.Call, *chat.Error) {
-	req, err := decodeResponses(body, unknown)
+	req, err := decodeResponses(body, unknown, h.kept)
 	if err != nil {
 		return nil, err
 	}
@@ -25,6 +25,9 @@ func (h *Handler) responsesCall(body []byte, unknown func(string)) (*turn.Call, 
 		sealed:   req.sealed,
 		serial:   req.SerialTools,
 		choice:   req.origins.choiceJSON(req.Choice),
+	}
+	if req.stored {
+		response.kept = h.kept
 	}
 	return &turn.Call{
 		Dialect: chat.DialectResponses,

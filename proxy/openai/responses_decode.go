@@ -11,11 +11,13 @@ type responsesRequest struct {
 	stream  bool
 	origins origins
 	sealed  bool // the client wants encrypted reasoning to send back
+	stored  bool // the client may refer to the items of the answer by their ids
 }
 
 // decodeResponses reads the body of a Responses request. unknown is told the
-// names of members that are not known to any client of ours.
-func decodeResponses(body []byte, unknown func(field string)) (*responsesRequest, *chat.Error) {
+// names of members that are not known to any client of ours. kept are items of
+// earlier answers; nil for none.
+func decodeResponses(body []byte, unknown func(field string), kept *keptItems) (*responsesRequest, *chat.Error) {
 	d := &decoder{wirejson.Decoder{Unknown: unknown}, (*decoder).inputPart}
 	in := d.Body(body, &responsesShape)
 	if d.Fault != nil {
@@ -24,7 +26,8 @@ func decodeResponses(body []byte, unknown func(field string)) (*responsesRequest
 	req := &responsesRequest{}
 	req.Model = d.Required(in.Get("model"))
 	d.stateless(in)
-	d.input(in, &req.Request)
+	d.input(in, &req.Request, kept)
+	req.stored = d.Boolean(in.Get("store"), true)
 	req.stream = d.Boolean(in.Get("stream"), false)
 	req.Tools, req.origins = d.declaredTools(in.Get("tools"))
 	d.toolChoice(in.Get("tool_choice"), &req.Request)

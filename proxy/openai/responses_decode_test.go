@@ -14,7 +14,7 @@ import (
 
 func mustDecodeResponse(t *testing.T, members string) *responsesRequest {
 	t.Helper()
-	req, err := decodeResponses([]byte(askResponse(members)), nil)
+	req, err := decodeResponses([]byte(askResponse(members)), nil, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", members, err)
 	}
@@ -159,8 +159,9 @@ func TestDecodeFaultsOfResponses(t *testing.T) {
 		{item(`{"type":"function_call_output","output":"x"}`), "input[1].call_id", wirejson.CodeMissing},
 		{item(`{"type":"local_shell_call","call_id":"c","action":"ls"}`), "input[1].action", wirejson.CodeInvalidType},
 		{item(`{"type":"reasoning","summary":"x"}`), "input[1].summary", wirejson.CodeInvalidType},
-		{item(`{"type":"item_reference","id":"msg_abc"}`), "input[1].type", wirejson.CodeUnsupported},
-		{item(`{"type":"item_reference"}`), "input[1].type", wirejson.CodeUnsupported},
+		{item(`{"type":"item_reference","id":"msg_abc"}`), "input[1].id", wirejson.CodeInvalidValue},
+		{item(`{"id":"msg_abc"}`), "input[1].id", wirejson.CodeInvalidValue},
+		{item(`{"type":"item_reference"}`), "input[1].id", wirejson.CodeMissing},
 		{`"previous_response_id":"resp_1"`, "previous_response_id", wirejson.CodeUnsupported},
 		{`"conversation":"conv_1"`, "conversation", wirejson.CodeUnsupported},
 		{`"prompt":{"id":"p"}`, "prompt", wirejson.CodeUnsupported},
@@ -189,7 +190,7 @@ func TestDecodeFaultsOfResponses(t *testing.T) {
 		{`"tool_choice":{"type":"allowed_tools","mode":"required","tools":[]}`, "tool_choice.mode", wirejson.CodeInvalidValue},
 	}
 	for _, tt := range tests {
-		_, err := decodeResponses([]byte(askResponse(tt.members)), nil)
+		_, err := decodeResponses([]byte(askResponse(tt.members)), nil, nil)
 		if err == nil {
 			t.Errorf("%s: accepted", tt.members)
 			continue
@@ -199,7 +200,7 @@ func TestDecodeFaultsOfResponses(t *testing.T) {
 		}
 	}
 	for _, in := range []string{`{}`, `{"model":"m"}`, `[]`, ``} {
-		if _, err := decodeResponses([]byte(in), nil); err == nil || err.Kind != chat.Invalid {
+		if _, err := decodeResponses([]byte(in), nil, nil); err == nil || err.Kind != chat.Invalid {
 			t.Errorf("%q: %v", in, err)
 		}
 	}
@@ -208,7 +209,7 @@ func TestDecodeFaultsOfResponses(t *testing.T) {
 func TestMU3_UnknownMembersOfResponsesAreIgnored(t *testing.T) {
 	var unknown []string
 	in := askResponse(`"future":{"a":1},"tools":[{"type":"function","name":"f","output_schema":{}}],"input":[{"role":"user","content":[{"type":"input_text","text":"x","new":1},{"type":"hologram"}]},{"type":"dream","x":1}]`)
-	if _, err := decodeResponses([]byte(in), func(field string) { unknown = append(unknown, field) }); err != nil {
+	if _, err := decodeResponses([]byte(in), func(field string) { unknown = append(unknown, field) }, nil); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"future", "input[].content[].new", "input[].content[].type=hologram", "input[].type=dream", "input[].x", "tools[].output_schema"}
@@ -229,7 +230,7 @@ func FuzzDecodeResponses(f *testing.F) {
 		f.Add([]byte(askResponse(members)))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		req, err := decodeResponses(in, func(string) {})
+		req, err := decodeResponses(in, func(string) {}, nil)
 		switch {
 		case err != nil && (err.Kind != chat.Invalid || err.Message == "" || err.Code == ""):
 			t.Errorf("%q: the fault is %+v", in, err)

@@ -9,11 +9,15 @@ import (
 
 // inputItems gathers the items of a Responses request as messages. What the
 // model said in one go is several items here and one message there.
-type inputItems struct{ history }
+type inputItems struct {
+	history
+	kept     *keptItems
+	resolved map[string]bool // ids of items that stand for a reference
+}
 
 // input reads the instructions and the history into req.
-func (d *decoder) input(in wirejson.Object, req *chat.Request) {
-	items := inputItems{history{decoder: d}}
+func (d *decoder) input(in wirejson.Object, req *chat.Request, kept *keptItems) {
+	items := inputItems{history: history{decoder: d}, kept: kept, resolved: map[string]bool{}}
 	if s := d.Text(in.Get("instructions")); s != "" {
 		items.system = append(items.system, s)
 	}
@@ -44,8 +48,12 @@ func (s *inputItems) add(v wirejson.Value) {
 	}
 	kind := in.Get("type")
 	name := s.Text(kind)
-	if name == "" && !in.Get("role").Absent() { // the short form of a message
+	switch { // short forms
+	case name != "":
+	case !in.Get("role").Absent():
 		name = "message"
+	case !in.Get("id").Absent():
+		name = "item_reference"
 	}
 	switch name {
 	case "message":
@@ -151,15 +159,23 @@ func (s *inputItems) result(in wirejson.Object) {
 	s.append(chat.User, []chat.Part{chat.ToolResult{CallID: s.callID(in), Content: s.content(in.Get("output"))}})
 }
 
-// reference refuses a reference to an item of an earlier response, unless it is
-// reasoning: the model does without, and the AI SDK refers to reasoning in
-// every loop of tools unless it is told store: false.
+// reference puts an item of an earlier response in the place of a reference to
+// it. Without reasoning that is no longer kept the model does; it cannot do
+// without other items.
 func (s *inputItems) reference(in wirejson.Object) {
-	if strings.HasPrefix(s.Text(in.Get("id")), reasoningPrefix) {
+	id := s.Required(in.Get("id"))
+	switch item := s.kept.get(id); {
+	case s.resolved[id]: // a short request must not grow without end
+		return
+	case item != nil:
+		s.resolved[id] = true
+		s.add(wirejson.Document(item))
+		return
+	case strings.HasPrefix(id, reasoningPrefix):
 		return
 	}
-	s.Fail(in.Get("type"), wirejson.CodeUnsupported,
-		"item_reference is not supported: this proxy keeps no responses; send the item itself, as clients do with store: false")
+	s.Fail(in.Get("id"), wirejson.CodeInvalidValue,
+		"names an item that is not kept here: this proxy keeps the items of its latest answers, in memory; send the item itself, as clients do with store: false")
 }
 
 // inputPart reads a part of a message or of a tool's output.

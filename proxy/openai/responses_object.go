@@ -12,9 +12,10 @@ import (
 type responseObject struct {
 	identity
 	origins origins
-	sealed  bool   // the client asked for encrypted reasoning
-	serial  bool   // at most one call
-	choice  []byte // the tool choice, as JSON
+	sealed  bool       // the client asked for encrypted reasoning
+	serial  bool       // at most one call
+	choice  []byte     // the tool choice, as JSON
+	kept    *keptItems // gets the finished items; nil where the client keeps them
 }
 
 // output gathers the finished items of a response.
@@ -39,6 +40,7 @@ func (o *output) add(it *item, status string, content []byte) []byte {
 	start := len(o.json)
 	o.json = it.append(o.json, status, content)
 	o.count++
+	o.response.kept.add(it.id, o.json[start:])
 	return o.json[start:]
 }
 
