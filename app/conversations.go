@@ -33,6 +33,8 @@ type Conversation struct {
 	Cost            cursor.Money
 	Unpriced, Rough bool
 	Last            time.Time // end of the last turn
+	// Course is how its window filled, oldest first. It does not change.
+	Course []ContextPoint
 
 	name string // the back-end's
 }
@@ -73,6 +75,7 @@ func (m *machine) turnEnded(req *chat.Request, f chat.Finish) {
 	switch old := conversation.Context; {
 	case f.Context != nil:
 		conversation.Context = f.Context
+		conversation.Course = extended(conversation.Course, f.Context, conversation.Last)
 	case old != nil && !old.Stale:
 		stale := *old
 		stale.Stale = true

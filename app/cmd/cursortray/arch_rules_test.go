@@ -20,7 +20,8 @@ var mayImport = map[string][]string{
 	"app":           {"app/config", "app/autostart", "keychain", "proxy", "proxy/chat", "proxy/choice", "proxy/cursor", "proxy/ledger", "proxy/money", "proxy/spend"},
 	"app/control":   {"app", "app/config", "proxy/chat", "proxy/cursor"},
 	"app/localkey":  {"keychain", "proxy/chat"},
-	"app/dashboard": {"app", "assets"},
+	// It shows problems, sums and amounts as they come.
+	"app/dashboard": {"app", "assets", "proxy/chat", "proxy/ledger", "proxy/money"},
 	// Editing the text of a file is the same for our settings and for those of
 	// editors.
 	"app/confedit": {},

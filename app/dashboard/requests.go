@@ -1,0 +1,113 @@
+package dashboard
+
+import (
+	"time"
+
+	"cursortray/app"
+	"cursortray/proxy/ledger"
+)
+
+func requestsPage() *page {
+	return &page{
+		name: "requests", title: "Recent requests",
+		parts: []string{"requests.table"},
+		view:  (*Dashboard).requestsOf,
+	}
+}
+
+// recent is how many requests are shown.
+const recent = 100
+
+type requests struct {
+	Kept    bool
+	Problem string
+	Failed  bool // only those that failed are shown
+	Rows    []requestRow
+}
+
+// requestRow is one request: figures, and nothing of what was said.
+type requestRow struct {
+	At                      time.Time
+	Editor, Model           string
+	Dialect, Backend        string
+	Outcome, Mood, Code     string
+	Context, Cost           string
+	Took                    time.Duration
+	Input, Output, CacheHit int64
+}
+
+func (d *Dashboard) requestsOf(v *visit) any {
+	list := requests{Kept: d.cfg.Ledger != nil, Failed: v.query.Get("show") == "failed"}
+	if !list.Kept {
+		return list
+	}
+	entries, err := d.cfg.Ledger.Recent(v.ctx, recent)
+	if err != nil {
+		list.Problem = "The ledger cannot be read; the log says why."
+		d.cfg.Logger.Warn("the ledger cannot be read", "error", err)
+	}
+	for _, e := range entries {
+		row := requestRowOf(e)
+		if !list.Failed || row.Mood == "bad" {
+			list.Rows = append(list.Rows, row)
+		}
+	}
+	return list
+}
+
+func requestRowOf(e ledger.Entry) requestRow {
+	row := requestRow{
+		At: e.At, Editor: editorName(e.Editor), Model: modelName(e.Model), Dialect: dialectNames[e.Dialect], Backend: e.Backend,
+		Cost: dollars(e.Cost), Took: e.Took, Input: e.Input + e.CacheRead + e.CacheWrite, Output: e.Output, CacheHit: e.CacheRead,
+	}
+	row.Outcome, row.Mood = outcomeOf(e)
+	if row.Mood == "bad" {
+		row.Code = e.Outcome
+	}
+	if e.Context > 0 {
+		row.Context = app.TokenCount(int(e.Context))
+		if e.Window > 0 {
+			row.Context += " of " + app.TokenCount(int(e.Window))
+		}
+	}
+	return row
+}
+
+var dialectNames = map[string]string{"chat": "Chat Completions", "responses": "Responses", "messages": "Messages"}
+
+// outcomes puts codes into words. Others are shown as they are.
+var outcomes = map[string]string{
+	"login_required":      "Not logged in to Cursor",
+	"not_in_plan":         "The plan lacks this model",
+	"quota_spent":         "The allowance is used up",
+	"rate_limited":        "Too many requests",
+	"overloaded":          "Too many requests at once",
+	"not_found":           "No such model",
+	"model_not_found":     "No such model",
+	"context_too_long":    "The conversation is too long",
+	"too_long":            "The conversation is too long",
+	"too_large":           "The request is too large",
+	"invalid":             "The request makes no sense",
+	"timeout":             "Cursor went silent",
+	"bad_gateway":         "Cursor failed",
+	"unavailable":         "Cursor cannot be reached",
+	"shutting_down":       "cursortray was stopping",
+	"internal":            "A fault in cursortray",
+	"editor_switched_off": "The editor is switched off",
+	"spend_limit":         "The spend limit was reached",
+}
+
+func outcomeOf(e ledger.Entry) (words, mood string) {
+	switch {
+	case e.Outcome == ledger.OK && e.Paused:
+		return "Waits for a tool", "busy"
+	case e.Outcome == ledger.OK:
+		return "Answered", "good"
+	case e.Outcome == ledger.Cancelled:
+		return "Stopped by the editor", "idle"
+	}
+	if words := outcomes[e.Outcome]; words != "" {
+		return words, "bad"
+	}
+	return e.Outcome, "bad"
+}

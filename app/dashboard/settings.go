@@ -1,0 +1,113 @@
+package dashboard
+
+func settingsPage() *page {
+	return &page{
+		name: "settings", title: "Settings",
+		parts: []string{"settings.state", "settings.form"},
+		view:  (*Dashboard).settingsOf,
+	}
+}
+
+// Settings is the settings file, with the environment that wins over it.
+type Settings interface {
+	// List reads the file anew.
+	List() []Setting
+	// Set changes one setting and nothing else in the file. A value that makes
+	// no sense is refused.
+	Set(key, value string) error
+	Path() string
+}
+
+// Setting is one row of the table of settings.
+type Setting struct {
+	Key, Doc string
+	Values   string   // what it takes, in words
+	Choices  []string // all values that it takes; nil: there are others
+	Value    string   // what the file and the environment say; never that of a Secret
+	Default  string
+	Secret   bool
+	Has      bool   // of a Secret: it has a value
+	Env      string // the variable that sets it, "" when none does
+	Pending  bool   // the running program still uses another value
+}
+
+// settingsGroups orders the settings for people; what is not named here comes
+// in the last group.
+var settingsGroups = []struct {
+	title, text string
+	keys        []string
+}{
+	{"General", "", []string{"backend", "start_proxy", "addr", "log_level"}},
+	{"Privacy and secrets", "", []string{"token_store", "telemetry", "keep_conversations", "api_key"}},
+	{"Who may call the port", "", []string{"allow_remote", "allowed_hosts", "allowed_origins"}},
+	{"Cursor's protocol", "Of the back-end “agent”.", []string{"native_tools", "system_in_front", "limit_tokens", "agent_max_runs", "agent_url", "client_version"}},
+	{"Cursor's command line", "Of the back-end “cli”.", []string{"cursor_agent", "cli_max_runs", "cli_resume", "cli_start_timeout", "cli_idle_timeout", "cli_tool_timeout", "cli_run_timeout"}},
+}
+
+type settingsView struct {
+	Known   bool
+	Path    string
+	Pending []string
+	Groups  []settingsGroup
+}
+
+type settingsGroup struct {
+	Title, Text string
+	Rows        []settingRow
+}
+
+type settingRow struct {
+	Setting
+	Kind string // switch, choice, number or text
+}
+
+func (d *Dashboard) settingsOf(*visit) any {
+	s := settingsView{Known: d.cfg.Settings != nil}
+	if !s.Known {
+		return s
+	}
+	s.Path = d.cfg.Settings.Path()
+	rest := map[string]settingRow{}
+	var order []string
+	for _, row := range d.cfg.Settings.List() {
+		rest[row.Key] = settingRow{row, kindOfSetting(row)}
+		order = append(order, row.Key)
+		if row.Pending {
+			s.Pending = append(s.Pending, row.Key)
+		}
+	}
+	for _, g := range settingsGroups {
+		group := settingsGroup{Title: g.title, Text: g.text}
+		for _, key := range g.keys {
+			if row, ok := rest[key]; ok {
+				group.Rows = append(group.Rows, row)
+				delete(rest, key)
+			}
+		}
+		s.add(group)
+	}
+	others := settingsGroup{Title: "More"}
+	for _, key := range order {
+		if row, ok := rest[key]; ok {
+			others.Rows = append(others.Rows, row)
+		}
+	}
+	s.add(others)
+	return s
+}
+
+func (s *settingsView) add(g settingsGroup) {
+	if len(g.Rows) > 0 {
+		s.Groups = append(s.Groups, g)
+	}
+}
+
+func kindOfSetting(s Setting) string {
+	switch {
+	case len(s.Choices) == 2 && s.Choices[0] == "true" && s.Choices[1] == "false":
+		return "switch"
+	case len(s.Choices) > 0:
+		return "choice"
+	}
+	return "text"
+}
