@@ -85,6 +85,12 @@ type Config struct {
 	// file in the desktop's program for it, as Open does with pages.
 	LogFile  string
 	OpenFile func(ctx context.Context, path string) error
+	// Wake is called after a sleep of the machine. It drops connections that have
+	// died and renews the login if that is due, and may take as long as ctx. nil:
+	// there is neither.
+	Wake func(ctx context.Context)
+	// Now is the time of the day; nil is time.Now.
+	Now func() time.Time
 	// Open shows a page in the browser. It may return long before or after the
 	// user sees it. nil: there is no browser.
 	Open func(ctx context.Context, url string) error
@@ -116,6 +122,9 @@ func New(cfg Config) *App {
 	}
 	if cfg.Listen == nil {
 		cfg.Listen = func(addr string) (net.Listener, error) { return net.Listen("tcp", addr) }
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
 	}
 	a := &App{cfg: cfg, inbox: newInbox()}
 	account := NoAccount
@@ -190,6 +199,8 @@ func (a *App) turn(ctx context.Context, m *machine) {
 			m.loadModels(false)
 		case <-m.ages.C:
 			m.showAges()
+		case <-m.clock.C:
+			m.lookAtClock()
 		}
 	}
 }

@@ -35,6 +35,8 @@ type machine struct {
 	recheck   *time.Timer // until the back-end is checked again
 	noticeEnd *time.Timer // until the notice is taken away
 	ages      *time.Timer // until ages are told anew
+	clock     *time.Ticker
+	lastLook  time.Time // at the clock on the wall
 }
 
 func newMachine(a *App, life context.Context) *machine {
@@ -46,7 +48,9 @@ func newMachine(a *App, life context.Context) *machine {
 		recheck:   time.NewTimer(never),
 		noticeEnd: time.NewTimer(never),
 		ages:      time.NewTimer(never),
+		clock:     time.NewTicker(wakeInterval),
 	}
+	m.lastLook = m.wall()
 	m.work, m.endWork = context.WithCancel(life)
 	m.server.addr = a.cfg.Addr
 	return m
@@ -77,6 +81,7 @@ func (m *machine) stopTimers() {
 	m.recheck.Stop()
 	m.noticeEnd.Stop()
 	m.ages.Stop()
+	m.clock.Stop()
 }
 
 // over says that Run has nothing left to do.

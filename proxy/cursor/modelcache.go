@@ -263,7 +263,7 @@ func (r *modelRefresh) wait(ctx context.Context) (*Catalog, error) {
 // finish takes over what a refresh has brought. incomplete is a reason to try
 // again soon.
 func (c *ModelCache) finish(ctx context.Context, r *modelRefresh, account string, lists modelLists, incomplete, err *chat.Error) {
-	fetched := time.Now()
+	fetched := time.Now().Round(0) // ages count the sleep of the machine, too
 	if err == nil {
 		var fault error
 		if r.catalog, fault = newCatalog(lists, fetched, c.cfg.Catalog); fault != nil {

@@ -133,6 +133,14 @@ func signal1(ch chan<- struct{}) {
 	}
 }
 
+// wake comes after a sleep of the machine: connections from before it are dead,
+// and the login may have run out.
+func (a *account) wake(ctx context.Context) {
+	a.client.CloseIdleConnections()
+	a.runs.CloseIdleConnections()
+	_, _ = a.cursor.Tokens().Token(ctx) // a request would find the same error
+}
+
 // close ends what runs for the account; there may be none.
 func (a *account) close() error {
 	if a == nil {

@@ -185,7 +185,7 @@ func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) 
 	if p.log != nil {
 		cfg.LogFile, cfg.OpenFile = logPath(s), openPage
 	}
-	cfg.DefaultModel = i.account.standard
+	cfg.DefaultModel, cfg.Wake = i.account.standard, i.account.wake
 	if err := i.addEditors(p, s, &cfg); err != nil {
 		return nil, errors.Join(err, i.close())
 	}
