@@ -94,6 +94,9 @@ type AccountStatus struct {
 	// Problem says, with LoggedOut, why the store of secrets could not tell
 	// about a login, and with LoginEnded what Cursor has against it.
 	Problem *chat.Error
+	// Keyring says what keeps the login from being read, or with LoggedIn from
+	// being kept.
+	Keyring Keyring
 	Login   LoginStatus
 }
 

@@ -13,6 +13,27 @@ type StopProxy struct{}
 // CopyBaseURL puts the base URL on the clipboard.
 type CopyBaseURL struct{}
 
+// CopyAnthropicURL puts the base URL for clients of the Anthropic API on the
+// clipboard.
+type CopyAnthropicURL struct{}
+
+// CopyEnvironment puts shell lines on the clipboard that set what most clients
+// read: URL and key, for both APIs.
+type CopyEnvironment struct{}
+
+// UseNextPort moves the proxy, for good, to the address that
+// Snapshot.Proxy.Next names.
+type UseNextPort struct{}
+
+// SetStartProxy says whether the proxy starts with the program from now on.
+type SetStartProxy struct{ On bool }
+
+// OpenSettingsFile opens the settings file in the user's editor.
+type OpenSettingsFile struct{}
+
+// OpenLink opens a page of Cursor's site in the browser.
+type OpenLink struct{ Page Link }
+
 // CopyKey puts the local API key on the clipboard.
 type CopyKey struct{}
 
@@ -71,6 +92,14 @@ type RecordNext struct{}
 // CancelRecord waits for no such request any more.
 type CancelRecord struct{}
 
+// SetNotifications says which kinds of notifications are shown: a list, separated
+// by commas, or "none".
+type SetNotifications struct{ Kinds string }
+
+// TrayMissing tells why nothing shows the icon; "" when something does. The tray
+// says it.
+type TrayMissing struct{ Reason string }
+
 // OpenLogFile shows the log in the program that the desktop has for text.
 type OpenLogFile struct{}
 
@@ -97,25 +126,35 @@ func (LookForEditors) isAction() {}
 // Quit ends the App. A second one does not wait for running answers.
 type Quit struct{}
 
-func (StartProxy) isAction()    {}
-func (StopProxy) isAction()     {}
-func (CopyBaseURL) isAction()   {}
-func (CopyKey) isAction()       {}
-func (Recheck) isAction()       {}
-func (SignIn) isAction()        {}
-func (SignInWithKey) isAction() {}
-func (CancelSignIn) isAction()  {}
-func (OpenLoginPage) isAction() {}
-func (CopyLoginURL) isAction()  {}
-func (SignOut) isAction()       {}
-func (CopyModel) isAction()     {}
-func (ChooseModel) isAction()   {}
-func (Refresh) isAction()       {}
-func (ChooseBackend) isAction() {}
-func (MenuOpened) isAction()    {}
-func (OpenDashboard) isAction() {}
-func (SetAutostart) isAction()  {}
-func (RecordNext) isAction()    {}
-func (CancelRecord) isAction()  {}
-func (OpenLogFile) isAction()   {}
-func (Quit) isAction()          {}
+func (StartProxy) isAction()  {}
+func (StopProxy) isAction()   {}
+func (CopyBaseURL) isAction() {}
+func (CopyKey) isAction()     {}
+
+func (CopyAnthropicURL) isAction() {}
+func (CopyEnvironment) isAction()  {}
+func (UseNextPort) isAction()      {}
+func (SetStartProxy) isAction()    {}
+func (OpenSettingsFile) isAction() {}
+func (OpenLink) isAction()         {}
+
+func (Recheck) isAction()          {}
+func (SignIn) isAction()           {}
+func (SignInWithKey) isAction()    {}
+func (CancelSignIn) isAction()     {}
+func (OpenLoginPage) isAction()    {}
+func (CopyLoginURL) isAction()     {}
+func (SignOut) isAction()          {}
+func (CopyModel) isAction()        {}
+func (ChooseModel) isAction()      {}
+func (Refresh) isAction()          {}
+func (ChooseBackend) isAction()    {}
+func (MenuOpened) isAction()       {}
+func (OpenDashboard) isAction()    {}
+func (SetAutostart) isAction()     {}
+func (RecordNext) isAction()       {}
+func (CancelRecord) isAction()     {}
+func (SetNotifications) isAction() {}
+func (TrayMissing) isAction()      {}
+func (OpenLogFile) isAction()      {}
+func (Quit) isAction()             {}

@@ -83,6 +83,10 @@ type Config struct {
 	Recorder Recorder
 	// LogFile is where the log lies; "" where it goes elsewhere. OpenFile shows a
 	// file in the desktop's program for it, as Open does with pages.
+	LogFile string
+	// Notifications are the kinds of notifications to show, separated by commas.
+	Notifications string
+	OpenFile      func(ctx context.Context, path string) error
 	LogFile  string
 	OpenFile func(ctx context.Context, path string) error
 	// Wake is called after a sleep of the machine. It drops connections that have
@@ -94,7 +98,12 @@ type Config struct {
 	// Open shows a page in the browser. It may return long before or after the
 	// user sees it. nil: there is no browser.
 	Open func(ctx context.Context, url string) error
-	Copy func(ctx context.Context, text string) error // puts text on the clipboard; nil: there is none
+	// SaveSetting stores a setting for the next start; nil: there is no file of
+	// settings. SettingsFile is its path, and StartProxy what it says about that.
+	SaveSetting  func(key string, value any) error
+	SettingsFile string
+	StartProxy   bool
+	Copy         func(ctx context.Context, text string) error // puts text on the clipboard; nil: there is none
 	// Listen opens the port; nil is net.Listen for tcp. A test's hook.
 	Listen  func(addr string) (net.Listener, error)
 	Logger  *slog.Logger // nil is silence
@@ -132,13 +141,16 @@ func New(cfg Config) *App {
 		account = Unread
 	}
 	a.hub.publish(Snapshot{
-		Account: AccountStatus{State: account},
-		Version: cfg.Version,
-		Demo:    cfg.Demo,
-		Models:  ModelsStatus{Chosen: cfg.DefaultModel.ID()},
-		LogFile: cfg.LogFile,
-		Proxy:   ProxyStatus{Addr: cfg.Addr, BaseURL: baseURL(cfg.Addr)},
-		Backend: backendStatus(cfg),
+		Account:       AccountStatus{State: account},
+		Version:       cfg.Version,
+		Demo:          cfg.Demo,
+		Models:        ModelsStatus{Chosen: cfg.DefaultModel.ID()},
+		LogFile:       cfg.LogFile,
+		Notifications: cfg.Notifications,
+		Proxy:         ProxyStatus{Addr: cfg.Addr, BaseURL: baseURL(cfg.Addr)},
+		Backend:       backendStatus(cfg),
+
+		Preferences: Preferences{Known: cfg.SaveSetting != nil, StartProxy: cfg.StartProxy},
 	})
 	return a
 }

@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"cursortray/proxy/chat"
@@ -32,6 +34,37 @@ func (m *machine) copyKey() {
 		return key, nil
 	})
 }
+
+func (m *machine) copyAnthropicURL() {
+	url := anthropicURL(m.snap.Proxy.BaseURL)
+	m.copy("Base URL for the Anthropic API", func(context.Context) (string, error) {
+		if url == "" {
+			return "", errors.New("the proxy has no port yet")
+		}
+		return url, nil
+	})
+}
+
+// copyEnvironment copies the names that the two APIs' own client libraries
+// read; Claude Code sends the token, the libraries the key.
+func (m *machine) copyEnvironment() {
+	keys, url := m.app.cfg.Keys, m.snap.Proxy.BaseURL
+	m.copy("Environment variables", func(ctx context.Context) (string, error) {
+		if url == "" {
+			return "", errors.New("the proxy has no port yet")
+		}
+		key, err := keys.Key(ctx)
+		if err != nil {
+			return "", errors.New(chat.AsError(err).Message)
+		}
+		return fmt.Sprintf("export OPENAI_BASE_URL=%s\nexport OPENAI_API_KEY=%s\nexport ANTHROPIC_BASE_URL=%s\nexport ANTHROPIC_AUTH_TOKEN=%s\n",
+			url, key, anthropicURL(url), key), nil
+	})
+}
+
+// anthropicURL is what a client of the Anthropic API is given, which adds the
+// version itself.
+func anthropicURL(baseURL string) string { return strings.TrimSuffix(baseURL, "/v1") }
 
 func (m *machine) copyLoginURL() {
 	url := m.snap.Account.Login.URL

@@ -163,9 +163,9 @@ func (m *machine) readKey() {
 }
 
 func (m *machine) keyRead(err error) {
-	m.snap.KeyProblem = ""
+	m.snap.KeyProblem, m.snap.KeyKeyring = "", KeyringFine
 	if err != nil && !m.quitting && !errors.Is(err, context.Canceled) {
-		m.snap.KeyProblem = chat.AsError(err).Message
+		m.snap.KeyProblem, m.snap.KeyKeyring = chat.AsError(err).Message, keyringState(err, "")
 		m.app.cfg.Logger.Warn("the local API key cannot be read", "problem", m.snap.KeyProblem)
 	}
 }

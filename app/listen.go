@@ -13,6 +13,7 @@ import (
 type busyError struct {
 	port  uint16
 	owner string // "" when the system does not tell
+	next  string // a free address near, "" if none was found
 	err   error
 }
 

@@ -119,6 +119,10 @@ func (m *machine) showAccount() {
 	shown.State, shown.Email, shown.Storage, shown.Warning = state, known.Email, known.Storage, warning
 	shown.Deleting = problem != nil && problem.Code == cursor.CodeNotDeleted
 	shown.Problem = kept(shown.Problem, problem)
+	shown.Keyring = KeyringFine
+	if p := known.Problem; p != nil && (p.Code == cursor.CodeUnreadable || p.Code == cursor.CodeNotSaved || shown.Deleting) {
+		shown.Keyring = keyringState(p.Err, known.Storage)
+	}
 }
 
 // shortLived says why a login ends with the program.

@@ -107,6 +107,18 @@ func (m *machine) do(action Action) {
 		m.copyBaseURL()
 	case CopyKey:
 		m.copyKey()
+	case CopyAnthropicURL:
+		m.copyAnthropicURL()
+	case CopyEnvironment:
+		m.copyEnvironment()
+	case UseNextPort:
+		m.useNextPort()
+	case SetStartProxy:
+		m.setStartProxy(a.On)
+	case OpenSettingsFile:
+		m.openSettingsFile()
+	case OpenLink:
+		m.openLink(a.Page)
 	case SignIn:
 		m.signIn(!a.NoBrowser)
 	case SignInWithKey:
@@ -138,6 +150,10 @@ func (m *machine) do(action Action) {
 		m.recordNext()
 	case CancelRecord:
 		m.cancelRecord()
+	case SetNotifications:
+		m.setNotifications(a.Kinds)
+	case TrayMissing:
+		m.snap.NoTray = a.Reason
 	case OpenLogFile:
 		m.openLogFile()
 	case SetUpEditor:

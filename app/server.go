@@ -49,7 +49,7 @@ func (m *machine) stopProxy() {
 
 func (m *machine) setProxy(state ProxyState, problem, owner string) {
 	p := &m.snap.Proxy
-	p.State, p.Problem, p.Owner = state, problem, owner
+	p.State, p.Problem, p.Owner, p.Next = state, problem, owner, ""
 }
 
 // open listens in a goroutine of its own, because finding out who holds a busy
@@ -61,7 +61,7 @@ func (m *machine) open() {
 		ln, err := listen(cfg, addr)
 		var busy *busyError
 		if errors.As(err, &busy) {
-			busy.owner = portOwner(ctx, busy.port)
+			busy.owner, busy.next = portOwner(ctx, busy.port), nextFree(cfg, addr)
 		}
 		return func(m *machine) { m.opened(ln, err) }
 	})
@@ -123,12 +123,13 @@ func (m *machine) served(err error) {
 // blocked shows why there is no proxy, or ends Run with it.
 func (m *machine) blocked(err error) {
 	var busy *busyError
-	owner := ""
+	owner, next := "", ""
 	if errors.As(err, &busy) {
-		owner = busy.owner
+		owner, next = busy.owner, busy.next
 	}
 	if m.server.want || m.app.cfg.FailFast {
 		m.setProxy(Blocked, err.Error(), owner)
+		m.snap.Proxy.Next = next
 	} else {
 		m.setProxy(Stopped, "", "")
 	}

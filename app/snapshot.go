@@ -24,10 +24,19 @@ type Snapshot struct {
 	Autostart AutostartStatus
 	LogFile   string // "" when the log goes elsewhere
 	Recording RecordingStatus
+	// Notifications lists the kinds of notifications that are shown, separated by
+	// commas.
+	Notifications string
+	// NoTray says why there is no icon, after some time of waiting; "" while there
+	// is one, or none is wanted.
+	NoTray string
 	// KeyProblem says why the local key cannot be read; "" when it can or is
 	// not yet needed.
 	KeyProblem string
-	Notice     Notice
+	KeyKeyring Keyring // what keeps it from being read, as far as that is known
+	// Preferences are settings that can be changed here.
+	Preferences Preferences
+	Notice      Notice
 }
 
 // ProxyStatus is the state of the local port.
@@ -37,6 +46,8 @@ type ProxyStatus struct {
 	BaseURL string // what an OpenAI client is given; "" while the port is not known
 	Owner   string // with Blocked: the program that holds the port, "" when the system does not tell
 	Problem string // with Blocked: what is wrong, in words
+	Next    string // with Blocked: an address that is free, "" when none was found
+	Broke   bool   // with Blocked: it did run
 	Active  int    // requests being answered
 }
 

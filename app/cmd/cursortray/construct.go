@@ -163,6 +163,8 @@ func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) 
 		Logger:      i.logger,
 		Version:     buildVersion(),
 	}
+	cfg.SettingsFile, cfg.StartProxy = s.file.Path(), s.settings.StartProxy
+	cfg.SaveSetting = s.file.Set
 	var err error
 	if demo {
 		err = i.simulate(s, &cfg)
@@ -185,6 +187,10 @@ func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) 
 	if p.log != nil {
 		cfg.LogFile, cfg.OpenFile = logPath(s), openPage
 	}
+	if err := i.addEditors(p, s, &cfg); err != nil {
+		return nil, errors.Join(err, i.close())
+	}
+	cfg.DefaultModel = i.account.standard
 	cfg.DefaultModel, cfg.Wake = i.account.standard, i.account.wake
 	if err := i.addEditors(p, s, &cfg); err != nil {
 		return nil, errors.Join(err, i.close())
