@@ -12,6 +12,9 @@ import (
 type Menu struct {
 	*Service
 	Shell string // that its snippets are for; "" is all
+	// ForThisRun tells whether the keys are lost when the program ends; nil:
+	// they are not.
+	ForThisRun func() bool
 }
 
 // List implements app.Editors.
@@ -39,6 +42,9 @@ func (m Menu) SetUp(ctx context.Context, id string) (app.EditorDone, error) {
 		done.Notice = r.Name + " is set up already"
 	default:
 		done.Notice = r.Name + " is set up with " + r.Model + files(": wrote ", r.Files)
+	}
+	if m.ForThisRun != nil && err == nil && m.ForThisRun() {
+		done.Notice += "; there is no keychain, so its key ends with cursortray"
 	}
 	return done, err
 }

@@ -206,7 +206,8 @@ func (e *Editors) change(ctx context.Context, next editorKeys) error {
 }
 
 // save stores the keys; next.unstored tells afterwards whether that was
-// possible. What is in the store already stays there if it is not.
+// possible. What is in the store already stays there if it is not. Where there
+// never was a store, the main key has been the first to say so.
 func (e *Editors) save(ctx context.Context, next *editorKeys) error {
 	var err error
 	if len(next.byID) == 0 {
@@ -224,8 +225,10 @@ func (e *Editors) save(ctx context.Context, next *editorKeys) error {
 	case err == nil:
 		next.unstored = false
 	case errors.Is(err, keychain.ErrUnavailable):
+		if !next.unstored {
+			e.cfg.Logger.Warn("the keys of editors end with this run; set CURSORTRAY_TOKEN_STORE=file or CURSORTRAY_API_KEY before setting editors up", "reason", err)
+		}
 		next.unstored = true
-		e.cfg.Logger.Warn("the keys of editors end with this run; set CURSORTRAY_TOKEN_STORE=file or CURSORTRAY_API_KEY before setting editors up", "reason", err)
 	default:
 		return unreadable(err)
 	}

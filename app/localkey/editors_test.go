@@ -207,7 +207,18 @@ func TestEditorsKeysWithoutAKeychain(t *testing.T) {
 	if owner(t, e, key) != "codex" || !e.ForThisRun() {
 		t.Error("no key for this run")
 	}
-	if text := log.String(); !strings.Contains(text, "CURSORTRAY_TOKEN_STORE=file") || strings.Contains(text, key) {
+	if log.Len() > 0 { // the main key has told it
+		t.Errorf("log: %s", log)
+	}
+
+	// A store that goes away later is told, once.
+	s = newStore()
+	e, log = newEditors(t, "", s)
+	editorKeyOf(t, e, "codex")
+	s.setErr = keychain.ErrUnavailable
+	key = editorKeyOf(t, e, "zed")
+	editorKeyOf(t, e, "aider")
+	if text := log.String(); strings.Count(text, "CURSORTRAY_TOKEN_STORE=file") != 1 || strings.Contains(text, key) || owner(t, e, key) != "zed" {
 		t.Errorf("log: %s", text)
 	}
 }

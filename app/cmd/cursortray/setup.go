@@ -162,8 +162,17 @@ func (c *setupCmd) try(p *process, d *desk) error {
 	if got.Guessed {
 		how = "A request as " + got.Name + " should make it works; its own settings cannot be read"
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s: %s at %s said %q.\n", how, got.Model, got.URL, got.Text)
+	_, err = fmt.Fprintf(p.stdout, "%s: %s at %s said %q\n", how, got.Model, got.URL, beginning(got.Text))
 	return err
+}
+
+// beginning is as much of an answer as shows that there is one.
+func beginning(text string) string {
+	const enough = 60
+	if runes := []rune(text); len(runes) > enough {
+		return string(runes[:enough]) + "…"
+	}
+	return text
 }
 
 func (c *setupCmd) list(ctx context.Context, p *process, d *desk) error {
@@ -322,7 +331,7 @@ func (i *instance) addEditors(p *process, s *setup, cfg *app.Config) error {
 		return err
 	}
 	cfg.KeyOwners = i.editors
-	cfg.Editors = editorsetup.Menu{Shell: userShell(p.env), Service: editorsetup.New(editorsetup.Config{
+	cfg.Editors = editorsetup.Menu{Shell: userShell(p.env), ForThisRun: i.editors.ForThisRun, Service: editorsetup.New(editorsetup.Config{
 		Editors: manager, Keys: i.editors, HTTP: newLocalClient(),
 		BaseURL: func(context.Context) (string, error) { return known(i.app.Snapshot().Proxy.BaseURL) },
 		Models:  func(ctx context.Context) ([]chat.Model, error) { return i.app.Models(ctx) },
