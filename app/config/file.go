@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"cursortray/app/confedit"
+	"cursortray/proxy/money"
 
 	"github.com/pelletier/go-toml/v2"
 )
@@ -215,6 +216,8 @@ func tomlValue(value any) any {
 		return shortDuration(v)
 	case slog.Level:
 		return strings.ToLower(v.String())
+	case money.Amount:
+		return strings.TrimPrefix(v.String(), "$")
 	case []string:
 		if v == nil {
 			return []string{}

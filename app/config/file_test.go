@@ -46,6 +46,7 @@ func TestDefaults(t *testing.T) {
 		Addr: "127.0.0.1:8765", Backend: "auto", TokenStore: "keychain", StartProxy: true,
 		CLI:   CLI{MaxRuns: 3, StartTimeout: time.Minute, IdleTimeout: 2 * time.Minute, ToolTimeout: 10 * time.Minute, RunTimeout: 30 * time.Minute},
 		Agent: Agent{KeepConversations: true, NativeTools: true, MaxRuns: 24},
+		Spend: Spend{All: SpendLimits{RunsHour: 600}, LedgerDays: 400, LedgerMegabytes: 64},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || len(warnings) > 0 {
 		t.Errorf("settings (-want +got):\n%s\nwarnings: %v", diff, warnings)
@@ -85,6 +86,14 @@ func TestEverySetting(t *testing.T) {
 		"system_in_front":    {"true", "yes"},
 		"native_tools":       {"false", "no"},
 		"limit_tokens":       {"true", "yes"},
+		"default_model":      {`"gpt-5.5"`, "gpt-5.5"},
+		"spend_runs_hour":    {"7", "7"},
+		"spend_runs_day":     {"7", "7"},
+		"spend_money_hour":   {"0.75", "$0.75"},
+		"spend_money_day":    {`"20"`, "20.00"},
+		"spend_editors":      {`["codex:runs_hour=7", "*:money_day=1.5"]`, "codex:runs_hour=7,*:money_day=1.5"},
+		"ledger_days":        {"7", "7"},
+		"ledger_megabytes":   {"7", "7"},
 		"agent_max_runs":     {"7", "7"},
 		"agent_url":          {`"https://agent.cursor.sh"`, "https://agent.cursor.sh"},
 		"cli_max_runs":       {"7", "7"},

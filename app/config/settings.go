@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"cursortray/proxy/money"
 )
 
 // Settings are the values in force, all of them valid.
@@ -21,6 +23,7 @@ type Settings struct {
 	CursorAgent    string // path of the CLI; "" = search
 	CLI            CLI
 	Agent          Agent
+	Spend          Spend
 	LogLevel       slog.Level
 	StartProxy     bool
 	ClientVersion  string // of Cursor's CLI, as told to Cursor; "" = the installed one's, or a known one
@@ -91,6 +94,8 @@ func (s Setting) Show(in *Settings) string {
 		return strings.ToLower(v.String())
 	case []string:
 		return strings.Join(v, ",")
+	case money.Amount:
+		return strings.TrimPrefix(v.String(), "$")
 	default:
 		return fmt.Sprint(v)
 	}
@@ -143,7 +148,7 @@ func Table() []Setting {
 			func(s *Settings) *[]string { return &s.AllowedHosts }, list),
 		row("allowed_origins", "", "origins, separated by commas", "Web origins that may call the proxy. None by default.",
 			func(s *Settings) *[]string { return &s.AllowedOrigins }, list),
-	}, append(agentTable(), cliTable()...)...)
+	}, slices.Concat(spendTable(), agentTable(), cliTable())...)
 }
 
 func agentTable() []Setting {

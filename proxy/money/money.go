@@ -95,6 +95,9 @@ func (m Amount) ToCents() Amount {
 	return Amount{min(m.rounded(picoPerCent), math.MaxInt64/picoPerCent) * picoPerCent}
 }
 
+// Equal says whether both are the same amount.
+func (m Amount) Equal(n Amount) bool { return m == n }
+
 // IsZero says whether it is nothing.
 func (m Amount) IsZero() bool { return m.pico == 0 }
 

@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"app/editors":  {"app/confedit"},
 	// Keys, models and files together; the App asks for it by an interface.
 	"app/editorsetup": {"app", "app/editors", "proxy/chat"},
-	"app/config":      {"app/confedit"},
+	"app/config":      {"app/confedit", "proxy/money"},
 	"app/autostart":   {},
 	"app/logfile":   {},
 	"app/e2e":         {},
