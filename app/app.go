@@ -87,8 +87,6 @@ type Config struct {
 	// Notifications are the kinds of notifications to show, separated by commas.
 	Notifications string
 	OpenFile      func(ctx context.Context, path string) error
-	LogFile  string
-	OpenFile func(ctx context.Context, path string) error
 	// Wake is called after a sleep of the machine. It drops connections that have
 	// died and renews the login if that is due, and may take as long as ctx. nil:
 	// there is neither.

@@ -56,6 +56,7 @@ func (m *machine) setProxy(state ProxyState, problem, owner string) {
 // port can take a while.
 func (m *machine) open() {
 	m.setProxy(Starting, "", "")
+	m.snap.Proxy.Broke = false
 	addr, cfg := m.server.addr, &m.app.cfg
 	m.spawn(m.life, func(ctx context.Context) func(*machine) {
 		ln, err := listen(cfg, addr)
@@ -108,6 +109,7 @@ func (m *machine) served(err error) {
 		}
 		m.app.cfg.Logger.Error("the proxy broke", "error", err)
 		m.blocked(fmt.Errorf("the proxy broke: %w", err))
+		m.snap.Proxy.Broke = m.snap.Proxy.State == Blocked
 	default:
 		if err != nil {
 			m.app.cfg.Logger.Warn("the proxy did not stop cleanly", "error", err)
