@@ -16,9 +16,10 @@ const (
 	Stopped              // hollow
 	Busy                 // with a dot: something is under way
 	Problem              // with an exclamation mark: something needs the user
+	Offline              // dim and crossed out: it works, but Cursor does not answer
 )
 
-var stateNames = [...]string{"running", "stopped", "busy", "problem"}
+var stateNames = [...]string{"running", "stopped", "busy", "problem", "offline"}
 
 func (s State) String() string { return stateNames[s] }
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-func allStates() []State { return []State{Running, Stopped, Busy, Problem} }
+func allStates() []State { return []State{Running, Stopped, Busy, Problem, Offline} }
 
 func TestTrayIconIsThereForEveryStateAndPanel(t *testing.T) {
 	for _, state := range allStates() {

@@ -12,7 +12,7 @@ func tray() shape {
 }
 
 // palette is the colours of one kind of panel.
-type palette struct{ ink, busy, alert, mark color.NRGBA }
+type palette struct{ ink, dim, busy, alert, mark color.NRGBA }
 
 func rgb(hex uint32) color.NRGBA {
 	return color.NRGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 255}
@@ -23,10 +23,10 @@ func rgb(hex uint32) color.NRGBA {
 // colours by itself: only its shape counts.
 func palettes() map[string]palette {
 	return map[string]palette{
-		"light":    {ink: rgb(0x24292f), busy: rgb(0x0b62d6), alert: rgb(0xc9250f), mark: rgb(0xffffff)},
-		"dark":     {ink: rgb(0xf2f4f6), busy: rgb(0x6cb2ff), alert: rgb(0xff7a66), mark: rgb(0x1b1b1b)},
-		"any":      {ink: rgb(0x76808c), busy: rgb(0x2b7fe8), alert: rgb(0xe2452f), mark: rgb(0xffffff)},
-		"template": {ink: rgb(0), busy: rgb(0), alert: rgb(0)}, // and no mark: it is cut out
+		"light":    {ink: rgb(0x24292f), dim: rgb(0x6b7480), busy: rgb(0x0b62d6), alert: rgb(0xc9250f), mark: rgb(0xffffff)},
+		"dark":     {ink: rgb(0xf2f4f6), dim: rgb(0x9aa3ad), busy: rgb(0x6cb2ff), alert: rgb(0xff7a66), mark: rgb(0x1b1b1b)},
+		"any":      {ink: rgb(0x76808c), dim: rgb(0x76808c), busy: rgb(0x2b7fe8), alert: rgb(0xe2452f), mark: rgb(0xffffff)},
+		"template": {ink: rgb(0), dim: rgb(0), busy: rgb(0), alert: rgb(0)}, // and no mark: it is cut out
 	}
 }
 
@@ -41,6 +41,7 @@ func states() map[string]func(palette) []layer {
 		},
 		"busy":    busy,
 		"problem": problem,
+		"offline": offline,
 	}
 }
 
@@ -51,6 +52,18 @@ func busy(p palette) []layer {
 		{shape: pointer(), fill: p.ink},
 		{shape: grown{badge, 3.5}, erase: true},
 		{shape: badge, fill: p.busy},
+	}
+}
+
+// offline is crossed out as well as dim, because a dimmer ink alone shows on few
+// panels and in no template.
+func offline(p palette) []layer {
+	slash := line{pts: []point{{43, 5}, {7, 41}}, pen: 4}
+	return []layer{
+		{shape: tray(), fill: p.dim},
+		{shape: pointer(), fill: p.dim},
+		{shape: grown{slash, 3.2}, erase: true},
+		{shape: slash, fill: p.dim},
 	}
 }
 
