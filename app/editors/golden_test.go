@@ -1,10 +1,14 @@
 package editors
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -175,9 +179,7 @@ func TestDS1_SetUpAndUndo(t *testing.T) {
 		t.Run(e.id, func(t *testing.T) {
 			path := filepath.Join("testdata", e.id+".txt")
 			cases := readGolden(t, path)
-			if len(cases) < 5 {
-				t.Errorf("%d cases", len(cases))
-			}
+			haveAllKinds(t, cases)
 			for i := range cases {
 				t.Run(cases[i].name, func(t *testing.T) { runGolden(t, e.id, &cases[i]) })
 			}
@@ -185,6 +187,79 @@ func TestDS1_SetUpAndUndo(t *testing.T) {
 				writeGolden(t, path, cases)
 			}
 		})
+	}
+}
+
+// haveAllKinds wants at least one case of each kind of file that users have.
+func haveAllKinds(t *testing.T, cases []golden) {
+	t.Helper()
+	var names []string
+	for _, c := range cases {
+		names = append(names, c.name)
+	}
+	all := strings.Join(names, "\n")
+	for kind, words := range map[string][]string{
+		"empty": {"empty"}, "comments": {"comments"}, "already set up": {"already"}, "broken": {"broken"}, "others": {"other", "another"},
+	} {
+		if !slices.ContainsFunc(words, func(word string) bool { return strings.Contains(all, word) }) {
+			t.Errorf("no case for %s among\n%s", kind, all)
+		}
+	}
+	if len(cases) < 5 {
+		t.Errorf("%d cases", len(cases))
+	}
+}
+
+// answering stands in for the port: it wants one request as the editor makes
+// it.
+type answering struct {
+	t    *testing.T
+	e    editor
+	seen int
+}
+
+func (a *answering) Do(r *http.Request) (*http.Response, error) {
+	a.seen++
+	var body wireRequest
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		a.t.Error(err)
+	}
+	s := testSetup()
+	base := s.BaseURL
+	if a.e.dialect == messages {
+		base = s.root()
+	}
+	if want := a.e.dialect.url(base); r.URL.String() != want || r.Header.Get("Authorization") != "Bearer "+s.Key || body.Model != s.Model {
+		a.t.Errorf("asked %s for %s with %q, want %s for %s", r.URL, body.Model, r.Header.Get("Authorization"), want, s.Model)
+	}
+	stream := map[dialect]string{
+		chatCompletions: `{"choices":[{"delta":{"content":"ready"},"finish_reason":"stop"}]}`,
+		responses:       `{"type":"response.output_text.delta","delta":"ready"}` + "\n\ndata: " + `{"type":"response.completed"}`,
+		messages:        `{"type":"content_block_delta","delta":{"type":"text_delta","text":"ready"}}` + "\n\ndata: " + `{"type":"message_stop"}`,
+	}[a.e.dialect]
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("data: " + stream + "\n\n"))}, nil
+}
+
+// checkGolden: the file that was written leads to the port.
+func checkGolden(t *testing.T, d desk, id string) {
+	t.Helper()
+	// What is not in the file comes from here, what is in it does not.
+	s := testSetup()
+	e := mustEditor(t, id)
+	for _, v := range d.variants(e) {
+		if v.says == nil {
+			continue
+		}
+		if says := v.says(s); says.base != nil {
+			s.BaseURL = "http://127.0.0.1:1/v1"
+		}
+		if says := v.says(s); says.key != nil {
+			s.Key = "another-key"
+		}
+	}
+	port := &answering{t: t, e: e}
+	if answer, err := d.Check(t.Context(), port, id, s); err != nil || answer.Text != "ready" || port.seen != 1 {
+		t.Errorf("check: %+v, %v, asked %d times", answer, err, port.seen)
 	}
 }
 
@@ -205,6 +280,7 @@ func runGolden(t *testing.T, id string, c *golden) {
 	if diff := cmp.Diff(c.want, got); diff != "" {
 		t.Errorf("after set-up (-want +got):\n%s", diff)
 	}
+	checkGolden(t, d, id)
 	if again := d.plan(t, id, testSetup()); again.Changes() || again.Problem() != nil {
 		t.Errorf("a second run would change something: %v", again.Problem())
 	}
@@ -298,5 +374,41 @@ func runBroken(t *testing.T, d desk, p *Plan, c *golden) {
 	}
 	if _, err := d.Undo(p.Editor); !errors.Is(err, ErrNotSetUp) {
 		t.Errorf("undo: %v", err)
+	}
+}
+
+// What users of editors without a file are shown, and the shells of all.
+func TestByHand(t *testing.T) {
+	var got strings.Builder
+	d := newDesk(t, nil)
+	for _, e := range all() {
+		text, steps, err := d.Snippet(e.id, testSetup())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range text {
+			if strings.Contains(s.Text, "CURSORTRAY_API_KEY") {
+				t.Errorf("%s sets the variable of cursortray's own main key", e.id)
+			}
+			if s.For != s.File { // a shell
+				got.WriteString("=== " + e.id + " in " + s.File + " (" + s.For + ")\n" + s.Text)
+			}
+		}
+		if len(steps) > 0 {
+			got.WriteString("=== " + e.id + "\n" + strings.Join(steps, "\n") + "\n")
+		}
+	}
+	path := filepath.Join("testdata", "byhand.golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

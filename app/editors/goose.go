@@ -3,8 +3,9 @@ package editors
 import "cursortray/app/confedit"
 
 // gooseKey is the name under which Goose looks the key up: in the environment
-// or its own secrets. Keys in its files are ignored.
-const gooseKey = "CURSORTRAY_API_KEY"
+// or its own secrets. Keys in its files are ignored. CURSORTRAY_API_KEY is
+// another one: it sets cursortray's main key.
+const gooseKey = "CURSORTRAY_GOOSE_KEY"
 
 // Goose reads each provider from a file of its own. Its base_url is split into
 // host and path; the full address works in old and new versions (from its

@@ -2,11 +2,10 @@ package editors
 
 import "cursortray/app/confedit"
 
-// zedKey is the variable that Zed looks for: the provider's name in capitals.
-const zedKey = "CURSORTRAY_API_KEY"
-
 // Zed keeps keys in the system's keychain and reads none from its file, so the
-// user pastes it once (from its documentation and source, not run).
+// user pastes it once (from its documentation and source, not run). The variable
+// that it reads instead is named after the provider, CURSORTRAY_API_KEY, and so
+// is the one that sets cursortray's main key: nobody is told to set it.
 func zed() editor {
 	return editor{
 		id: "zed", name: "Zed", commands: []string{"zed", "zeditor"},
@@ -27,11 +26,9 @@ func zed() editor {
 		steps: func(s Setup) []string {
 			return []string{
 				"In Zed open the settings of the agent panel, section LLM Providers, and paste this key at “" + provider + "”: " + s.Key,
-				"Or start Zed with that key in the variable " + zedKey + ".",
 				"Then choose a model of " + provider + " in the agent panel.",
 			}
 		},
-		vars:    func(s Setup) []Var { return []Var{{zedKey, s.Key}} },
 		dialect: chatCompletions,
 	}
 }

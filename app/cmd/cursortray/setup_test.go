@@ -219,7 +219,7 @@ func TestSetupPrint(t *testing.T) {
 		"jetbrains":                      "OpenAI-compatible",
 		"codex":                          "experimental_bearer_token = \"cte-",
 		"opencode --model demo-small":    `"model": "cursortray/demo-small"`,
-		"goose":                          "set -gx CURSORTRAY_API_KEY 'cte-",
+		"goose":                          "set -gx CURSORTRAY_GOOSE_KEY 'cte-",
 	} {
 		r := m.run(append([]string{"setup", "--print"}, strings.Fields(args)...)...)
 		if r.code != 0 || !strings.Contains(r.stdout, want) || !editorKey.MatchString(r.stdout) {
