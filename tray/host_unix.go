@@ -20,7 +20,8 @@ const (
 // watchHost says once when nothing on the desktop shows tray icons, and once
 // more when something does after all. The library registers the icon with each
 // host that comes, so there is nothing else to do.
-func watchHost(ctx context.Context, conn *dbus.Conn, logger *slog.Logger) {
+func watchHost(ctx context.Context, conn *dbus.Conn, hosts chan<- string, logger *slog.Logger) {
+	defer close(hosts)
 	signals := make(chan *dbus.Signal, 16)
 	conn.Signal(signals)
 	defer conn.RemoveSignal(signals)
@@ -52,16 +53,27 @@ func watchHost(ctx context.Context, conn *dbus.Conn, logger *slog.Logger) {
 			}
 			if here = owner != ""; here && said {
 				logger.Info("the desktop shows tray icons now")
+				tell(ctx, hosts, "")
 			}
 		case <-patience.C:
 			if !here && !said {
 				said = true
-				logger.Warn("nothing on this desktop shows tray icons (GNOME needs the AppIndicator extension); the proxy runs without one, " +
-					"`cursortray status` shows it, `cursortray quit` ends it")
+				logger.Warn(noHost + "; the proxy runs without one, `cursortray status` shows it, `cursortray quit` ends it")
+				tell(ctx, hosts, noHost)
 			}
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// noHost is what is wrong when nothing shows icons.
+const noHost = "nothing on this desktop shows tray icons (GNOME needs the AppIndicator extension)"
+
+func tell(ctx context.Context, hosts chan<- string, reason string) {
+	select {
+	case hosts <- reason:
+	case <-ctx.Done():
 	}
 }
 

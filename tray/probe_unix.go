@@ -6,28 +6,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"cursortray/app/sessionbus"
 )
 
 // Probe says what keeps an icon from showing on this desktop; nil when nothing
 // does. It starts nothing that stays.
 func Probe(ctx context.Context) error {
-	addr, err := busAddress()
+	addr, err := sessionbus.Address()
 	if err != nil {
 		return err
 	}
-	conn, err := connect(ctx, addr)
+	conn, err := sessionbus.Connect(ctx, addr)
 	if err != nil {
-		return fmt.Errorf("the session bus does not answer: %w", err)
+		return err
 	}
 	defer conn.Close()
-	ctx, cancel := context.WithTimeout(ctx, busTimeout)
+	ctx, cancel := context.WithTimeout(ctx, sessionbus.Timeout)
 	defer cancel()
 	var here bool
 	if err := conn.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.NameHasOwner", 0, watcherName).Store(&here); err != nil {
 		return fmt.Errorf("the session bus does not answer: %w", err)
 	}
 	if !here {
-		return errors.New("nothing on this desktop shows tray icons (GNOME needs the AppIndicator extension)")
+		return errors.New(noHost)
 	}
 	return nil
 }

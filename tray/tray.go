@@ -10,6 +10,7 @@ package tray
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"cursortray/app"
@@ -41,11 +42,20 @@ func Run(ctx context.Context, ctl Controller, logger *slog.Logger) error {
 	if !open {
 		return nil
 	}
-	desk, first := awaitDesktop(ctx, snapshots, first, logger)
+	desk, first := awaitDesktop(ctx, ctl, snapshots, first, logger)
 	if desk == nil {
 		return nil
 	}
-	defer desk.close()
+	var tasks sync.WaitGroup
+	defer tasks.Wait()
+	defer desk.close() // which ends hosts
+	if desk.hosts != nil {
+		tasks.Go(func() {
+			for reason := range desk.hosts {
+				ctl.Do(app.TrayMissing{Reason: reason})
+			}
+		})
+	}
 	r := newRenderer(ctl, newDriver(logger), first, logger)
 	return r.show(snapshots, desk)
 }
@@ -55,23 +65,28 @@ func Run(ctx context.Context, ctl Controller, logger *slog.Logger) error {
 type desktop struct {
 	lost   <-chan struct{}     // closed when the session is over; nil: it never tells
 	panels <-chan assets.Panel // what the icon lies on, now and after each change; nil: not known
+	hosts  <-chan string       // why nothing shows the icon, "" once something does; nil: not known
 	close  func()              // ends the desktop's goroutines and waits for them
 }
 
 // awaitDesktop opens the desktop, as soon as there is one. It returns nil when
 // the App is over first.
-func awaitDesktop(ctx context.Context, snapshots <-chan app.Snapshot, latest app.Snapshot, logger *slog.Logger) (*desktop, app.Snapshot) {
+func awaitDesktop(ctx context.Context, ctl Controller, snapshots <-chan app.Snapshot, latest app.Snapshot, logger *slog.Logger) (*desktop, app.Snapshot) {
 	retry := time.NewTicker(retryDesktop)
 	defer retry.Stop()
 	for said := false; ; {
 		desk, err := openDesktop(ctx, logger)
 		if err == nil {
+			if said {
+				ctl.Do(app.TrayMissing{})
+			}
 			return desk, latest
 		}
 		if !said {
 			said = true
 			logger.Warn("there is no tray, the proxy runs without an icon; `cursortray status` shows it, `cursortray quit` ends it",
 				"reason", err)
+			ctl.Do(app.TrayMissing{Reason: err.Error()})
 		}
 		for waiting := true; waiting; {
 			select {

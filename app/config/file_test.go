@@ -43,7 +43,7 @@ func texts(warnings []Warning) []string {
 func TestDefaults(t *testing.T) {
 	_, got, warnings := Open(filepath.Join(t.TempDir(), "none.toml"), environment())
 	want := Settings{
-		Addr: "127.0.0.1:8765", Backend: "auto", TokenStore: "keychain", StartProxy: true,
+		Addr: "127.0.0.1:8765", Backend: "auto", TokenStore: "keychain", StartProxy: true, Notifications: NotificationKinds(),
 		CLI:   CLI{MaxRuns: 3, StartTimeout: time.Minute, IdleTimeout: 2 * time.Minute, ToolTimeout: 10 * time.Minute, RunTimeout: 30 * time.Minute},
 		Agent: Agent{KeepConversations: true, NativeTools: true, MaxRuns: 24},
 		Spend: Spend{All: SpendLimits{RunsHour: 600}, LedgerDays: 400, LedgerMegabytes: 64},
@@ -77,6 +77,7 @@ func TestEverySetting(t *testing.T) {
 		"log_level":          {`"debug"`, "debug"},
 		"start_proxy":        {"false", "off"},
 		"token_store":        {`"file"`, "file"},
+		"notifications":      {`["login", "port"]`, "Login, port"},
 		"client_version":     {`"cli-2026.01.02-abc"`, "cli-2026.01.02-abc"},
 		"telemetry":          {"true", "yes"},
 		"allow_remote":       {"true", "1"},

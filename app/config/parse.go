@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -170,6 +171,31 @@ func list(value any) ([]string, error) {
 		}
 	}
 	return clean, nil
+}
+
+// NotificationKinds lists what there are notifications of.
+func NotificationKinds() []string {
+	return []string{"login", "signed-in", "port", "proxy", "plan", "limit", "tray"}
+}
+
+func notifications(value any) ([]string, error) {
+	kinds, err := list(value)
+	if err != nil {
+		return nil, err
+	}
+	if len(kinds) == 1 && strings.EqualFold(kinds[0], "all") {
+		return NotificationKinds(), nil
+	}
+	if len(kinds) == 0 || len(kinds) == 1 && strings.EqualFold(kinds[0], "none") {
+		return []string{"none"}, nil
+	}
+	for i, kind := range kinds {
+		kinds[i] = strings.ToLower(kind)
+		if !slices.Contains(NotificationKinds(), kinds[i]) {
+			return nil, errors.New("must be all, none, or some of " + strings.Join(NotificationKinds(), ", "))
+		}
+	}
+	return kinds, nil
 }
 
 func address(value any) (string, error) {

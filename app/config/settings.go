@@ -26,8 +26,9 @@ type Settings struct {
 	Spend          Spend
 	LogLevel       slog.Level
 	StartProxy     bool
-	ClientVersion  string // of Cursor's CLI, as told to Cursor; "" = the installed one's, or a known one
-	Telemetry      bool   // Cursor may keep prompts
+	Notifications  []string // kinds, none or all of them
+	ClientVersion  string   // of Cursor's CLI, as told to Cursor; "" = the installed one's, or a known one
+	Telemetry      bool     // Cursor may keep prompts
 }
 
 // CLI are the settings of the cursor-agent back-end.
@@ -136,6 +137,8 @@ func Table() []Setting {
 			func(s *Settings) *slog.Level { return &s.LogLevel }, level),
 		row("start_proxy", "true", "true or false", "Start the proxy when cursortray starts.",
 			func(s *Settings) *bool { return &s.StartProxy }, boolean),
+		row("notifications", "all", "all, none, or some of "+strings.Join(NotificationKinds(), ", "), "Which notifications are shown: somebody has to log in or has done so, the port is busy, the proxy broke, the plan is used up, a limit of yours is reached, nothing shows the tray icon.",
+			func(s *Settings) *[]string { return &s.Notifications }, notifications),
 		row("token_store", "keychain", "keychain, file or memory", "Where secrets are kept. file: readable by every program that runs as you; memory: until cursortray ends.",
 			func(s *Settings) *string { return &s.TokenStore }, oneOf("keychain", "file", "memory")),
 		row("client_version", "", "text such as cli-2026.08.25-3e8eec8", "The version of Cursor's CLI that is told to Cursor. Empty: that of the newest installed one, else one that is known to work.",

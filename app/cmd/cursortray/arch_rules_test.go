@@ -15,11 +15,11 @@ const anything = "*"
 var mayImport = map[string][]string{
 	"app/cmd/cursortray": {anything},
 	// A problem in a Snapshot is a *chat.Error; its kind decides the heading.
-	"tray": {"app", "assets", "proxy/chat", "proxy/choice", "proxy/cursor"},
+	"tray": {"app", "app/sessionbus", "assets", "proxy/chat", "proxy/choice", "proxy/cursor"},
 	// The choice of the back-end is shown, and made, like everything else.
-	"app":           {"app/config", "app/autostart", "keychain", "proxy", "proxy/chat", "proxy/choice", "proxy/cursor", "proxy/ledger", "proxy/money", "proxy/spend"},
-	"app/control":   {"app", "app/config", "proxy/chat", "proxy/cursor"},
-	"app/localkey":  {"keychain", "proxy/chat"},
+	"app":          {"app/config", "app/autostart", "keychain", "proxy", "proxy/chat", "proxy/choice", "proxy/cursor", "proxy/ledger", "proxy/money", "proxy/spend"},
+	"app/control":  {"app", "app/config", "proxy/chat", "proxy/cursor"},
+	"app/localkey": {"keychain", "proxy/chat"},
 	// It shows problems, sums and amounts as they come.
 	"app/dashboard": {"app", "assets", "proxy/chat", "proxy/ledger", "proxy/money"},
 	// Editing the text of a file is the same for our settings and for those of
@@ -30,7 +30,9 @@ var mayImport = map[string][]string{
 	"app/editorsetup": {"app", "app/editors", "proxy/chat"},
 	"app/config":      {"app/confedit", "proxy/money"},
 	"app/autostart":   {},
-	"app/logfile":   {},
+	"app/logfile":     {},
+	"app/notify":      {"app", "app/sessionbus", "proxy/chat"},
+	"app/sessionbus":  {},
 	"app/e2e":         {},
 	// Its bare server decodes what the simulated Cursor sends.
 	"app/bench":     {"proxy/cursor/cursorpb", "proxy/cursor/cursorsim/simserver"},
@@ -98,7 +100,8 @@ var usedBy = map[string][]string{
 	"fyne.io/systray":                  {"tray"},
 	"github.com/alecthomas/kong":       {"app/cmd/cursortray"},
 	"github.com/atotto/clipboard":      {"app/cmd/cursortray"},
-	"github.com/godbus/dbus/v5":        {"tray"},
+	// The session bus, and what is said over it: the icon, the notifications.
+	"github.com/godbus/dbus/v5": {"app/notify", "app/sessionbus", "tray"},
 	// Files that only one process may hold: the instance, the key file, the
 	// renewal of the login.
 	"github.com/gofrs/flock": {"app/control", "keychain", "proxy/cursor"},
@@ -115,7 +118,7 @@ var usedBy = map[string][]string{
 	// The ledger's file: SQLite in pure Go.
 	"modernc.org/sqlite": {"proxy/ledger"},
 	// The rest of the system-call interface, in _GOOS files only.
-	"golang.org/x/sys": {"app", "app/autostart", "app/control", "keychain", "proxy/cursor", "proxy/cursor/agentcli", "tray"},
+	"golang.org/x/sys": {"app", "app/autostart", "app/control", "app/notify", "keychain", "proxy/cursor", "proxy/cursor/agentcli", "tray"},
 }
 
 // usedByTests lists the third-party modules that any test file may import.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/atotto/clipboard"
@@ -195,6 +196,7 @@ func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) 
 	if err := i.addEditors(p, s, &cfg); err != nil {
 		return nil, errors.Join(err, i.close())
 	}
+	cfg.Notifications = strings.Join(s.settings.Notifications, ",")
 	i.app = app.New(cfg)
 	silenceBrowser()
 	return i, nil

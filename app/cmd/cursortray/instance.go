@@ -12,6 +12,7 @@ import (
 
 	"cursortray/app"
 	"cursortray/app/control"
+	"cursortray/app/notify"
 )
 
 // runInstance runs the App with its control socket until it is told to end, and
@@ -38,6 +39,7 @@ func (p *process) runInstance(i *instance, face func(ctx context.Context)) error
 	if face == nil {
 		err = i.app.Run(ctx)
 	} else {
+		tasks.Go(func() { notify.Run(ctx, i.app, i.logger) })
 		faceCtx, endFace := context.WithCancel(ctx)
 		tasks.Go(func() {
 			defer endFace()
