@@ -101,8 +101,8 @@ func write(w http.ResponseWriter, row answer, message string) {
 	h := w.Header()
 	setRequestID(h)
 	turn.SetRetryAfter(h, row.retry)
-	if row.lasting {
-		h.Set("X-Should-Retry", "false") // what this dialect's SDKs obey
+	if row.lasting || row.retry > turn.LongestWait {
+		h.Set(turn.ShouldRetryHeader, "false")
 	}
 	turn.WriteJSON(w, row.status, appendError(nil, row, message, h.Get(requestIDHeader)))
 }

@@ -75,6 +75,9 @@ func WriteError(w http.ResponseWriter, _ *http.Request, err *chat.Error) {
 
 func writeRow(w http.ResponseWriter, row answer, err *chat.Error) {
 	turn.SetRetryAfter(w.Header(), row.retry)
+	if row.status == http.StatusTooManyRequests && (row.retry == 0 || row.retry > turn.LongestWait) {
+		w.Header().Set(turn.ShouldRetryHeader, "false")
+	}
 	turn.WriteJSON(w, row.status, appendError(nil, row, err.Message, err.Param))
 }
 

@@ -2,26 +2,36 @@ package openai
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 
 	"cursortray/proxy/chat"
 )
 
 // responsesAnswer returns the row for err where this dialect's statuses differ.
 // Codex, its main client, repeats a 402 or 403 for 15 s; it shows a 400 at once,
-// and takes a 429 with the quota's code as the end of the plan.
-func responsesAnswer(err *chat.Error) answer {
+// and takes a 429 with the quota's code as the end of the plan. Clients that
+// are known to repeat any 429 for minutes get the 402, as in the other dialect.
+func responsesAnswer(err *chat.Error, client http.Header) answer {
 	row := answerTo(err)
-	switch err.Kind {
-	case chat.LoginRequired:
+	switch {
+	case err.Kind == chat.LoginRequired:
 		row.status = http.StatusBadRequest
-	case chat.QuotaSpent:
+	case err.Kind == chat.QuotaSpent && !repeats429(client):
 		row.status = http.StatusTooManyRequests
 	}
 	return row
 }
 
-func writeResponsesError(w http.ResponseWriter, _ *http.Request, err *chat.Error) {
-	writeRow(w, responsesAnswer(err), err)
+// repeats429 recognises the npm SDKs, with which pi, OpenCode and Copilot's
+// command line are made, and Qwen Code.
+func repeats429(client http.Header) bool {
+	agent := client.Get("User-Agent")
+	return slices.ContainsFunc([]string{"OpenAI/", "ai-sdk/", "QwenCode/"}, func(name string) bool { return strings.Contains(agent, name) })
+}
+
+func writeResponsesError(w http.ResponseWriter, r *http.Request, err *chat.Error) {
+	writeRow(w, responsesAnswer(err, r.Header), err)
 }
 
 // failureCode returns the code of an error in mid-stream. Clients know these
