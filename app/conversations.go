@@ -26,6 +26,7 @@ type Costs interface {
 type Conversation struct {
 	N       int           // counts the conversations
 	Model   string        // of the last turn, an id
+	Routed  string        // the model that Cursor chose for that turn, for people; "" if it did not say
 	Context *chat.Context // nil: never reported. It does not change.
 	Turns   int           // that came to their end; a pause for a tool is none
 	// Cost is what the turns would cost by the table of prices. Unpriced says
@@ -71,7 +72,7 @@ func (m *machine) turnEnded(req *chat.Request, f chat.Finish) {
 		c.begun++
 		conversation.N = c.begun
 	}
-	conversation.Model, conversation.Last = m.modelID(req), time.Now()
+	conversation.Model, conversation.Routed, conversation.Last = m.modelID(req), f.Routed, time.Now()
 	switch old := conversation.Context; {
 	case f.Context != nil:
 		conversation.Context = f.Context
@@ -104,12 +105,13 @@ func (m *machine) modelID(req *chat.Request) string {
 // charge adds the price of a turn.
 func (m *machine) charge(c *Conversation, f chat.Finish) {
 	costs := m.app.cfg.Costs
-	if f.Usage == nil {
+	used := f.Paid()
+	if used == nil {
 		// A pause for a tool is counted at the end of its turn.
 		c.Unpriced = c.Unpriced || f.Reason != chat.ToolCalls
 		return
 	}
-	charge := cursor.Charge{Model: c.Model, Usage: *f.Usage, Summed: true}
+	charge := cursor.Charge{Model: c.Model, Usage: *used, Summed: true, Team: m.paysPerToken()}
 	if f.Context != nil && !f.Context.Stale {
 		charge.Prompt = f.Context.Used
 	}
@@ -118,9 +120,20 @@ func (m *machine) charge(c *Conversation, f chat.Finish) {
 		return
 	}
 	cost, ok := costs.Cost(charge)
+	if routed := charge; c.Routed != "" {
+		// Some modes of Auto are billed by the model that was chosen, and nobody
+		// says which mode it is.
+		routed.Model = c.Routed
+		if other, known := costs.Cost(routed); known && other.Money.Compare(cost.Money) > 0 {
+			cost.Rough = true
+		}
+	}
 	c.Cost = c.Cost.Add(cost.Money)
 	c.Unpriced, c.Rough = c.Unpriced || !ok, c.Rough || cost.Rough
 }
+
+// paysPerToken tells whether the plan is one that has a fee on every token.
+func (m *machine) paysPerToken() bool { return m.plan.latest.Team }
 
 // showConversations shows those that are young enough.
 func (m *machine) showConversations() {

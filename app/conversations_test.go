@@ -65,6 +65,40 @@ func TestConversationsAreKept(t *testing.T) {
 	}
 }
 
+// A conversation costs what all its calls of the model used, with the fee of a
+// team's plan, and it tells which model Auto chose.
+func TestConversationCost(t *testing.T) {
+	b := chattest.New(chattest.Turn{chattest.Text("x"), chattest.End(chat.Finish{
+		Conversation: "a", Usage: &chat.Usage{Input: 1}, Billed: &chat.Usage{Input: 10, Output: 5}, Routed: "Opus 5"})})
+	var charges []cursor.Charge
+	costs := costsFunc(func(c cursor.Charge) (cost cursor.Cost, ok bool) {
+		charges = append(charges, c)
+		text := "1"
+		if c.Model == "Opus 5" {
+			text = "2"
+		}
+		return cost, cost.Money.UnmarshalText([]byte(text)) == nil
+	})
+	r := newRig(t, func(c *Config) { c.Costs = costs; c.Backend = b })
+	r.App.inbox.put(func(m *machine) { m.plan.latest.Team = true })
+	if _, err := chat.Collect(observed{Backend: b, app: r.App}.Chat(t.Context(), &chat.Request{Model: "auto"})); err != nil {
+		t.Fatal(err)
+	}
+	s := r.until(t, "the turn is counted", func(s Snapshot) bool { _, ok := s.Conversations.Newest(); return ok })
+	c, _ := s.Conversations.Newest()
+	if c.Routed != "Opus 5" || c.Cost.String() != "$1.00" || !c.Rough {
+		t.Errorf("%+v", c)
+	}
+	if len(charges) != 2 || charges[0].Usage.Input != 10 || !charges[0].Team || charges[0].Model != "auto" {
+		t.Errorf("charged %+v", charges)
+	}
+}
+
+// costsFunc is a function as Costs.
+type costsFunc func(cursor.Charge) (cursor.Cost, bool)
+
+func (f costsFunc) Cost(c cursor.Charge) (cursor.Cost, bool) { return f(c) }
+
 func TestConversationsGoAfterADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &counting{Backend: chattest.New(end("a", chat.Stop, nil, nil))}

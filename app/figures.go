@@ -26,6 +26,15 @@ func ContextLine(c *chat.Context, stale bool) string {
 	return line
 }
 
+// ModelText names a model, and the one that Cursor chose if the first leaves
+// that to it: "auto → Composer 2.5".
+func ModelText(id, routed string) string {
+	if routed == "" {
+		return id
+	}
+	return id + " → " + routed
+}
+
 // ContextParts tells what the window holds: "System prompt 1K · Tools 9K". The
 // parts are estimates; where they do not add up, that is said.
 func ContextParts(c *chat.Context) string {

@@ -67,6 +67,7 @@ type Recording struct {
 type Conversation struct {
 	N       int       `json:"n"`                      // counts them
 	Model   string    `json:"model"`                  // id, of the last turn
+	Routed  string    `json:"routed_model,omitempty"` // name of the model that Cursor chose for it
 	Turns   int       `json:"turns"`                  // a pause for a tool is none
 	Last    time.Time `json:"last"`                   // end of the last turn
 	Cost    string    `json:"cost_usd,omitempty"`     // by the table of prices
@@ -97,7 +98,7 @@ func conversationsOf(list *app.ConversationList) []Conversation {
 		return all
 	}
 	for _, c := range list.All {
-		told := Conversation{N: c.N, Model: c.Model, Turns: c.Turns, Last: c.Last.UTC().Truncate(time.Second), Context: contextOf(c.Context)}
+		told := Conversation{N: c.N, Model: c.Model, Routed: c.Routed, Turns: c.Turns, Last: c.Last.UTC().Truncate(time.Second), Context: contextOf(c.Context)}
 		if !c.Cost.IsZero() {
 			told.Cost, told.AtLeast = strings.TrimPrefix(c.Cost.String(), "$"), c.Unpriced || c.Rough
 		}

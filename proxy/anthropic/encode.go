@@ -141,5 +141,5 @@ func appendMessage(dst []byte, a identity, r *chat.Response) []byte {
 	dst = appendStop(dst, r.Finish, len(r.Calls))
 	dst = append(dst, `,"usage":`...)
 	dst = figuresOf(r.Finish, a.input, said.Tokens()).append(dst)
-	return append(turn.AppendContext(dst, r.Finish.Context), '}')
+	return append(turn.AppendExtras(dst, &r.Finish), '}')
 }

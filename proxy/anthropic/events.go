@@ -157,7 +157,7 @@ func (s *events) finish(f chat.Finish) {
 	s.buf = appendStop(s.buf, f, s.calls)
 	s.buf = append(s.buf, `},"usage":`...)
 	s.buf = figuresOf(f, s.answer.input, s.said.Tokens()).append(s.buf)
-	s.buf = turn.AppendContext(s.buf, f.Context)
+	s.buf = turn.AppendExtras(s.buf, &f)
 	s.buf = append(s.buf, "}\n\nevent: message_stop\ndata: "+`{"type":"message_stop"}`+"\n\n"...)
 }
 

@@ -197,15 +197,29 @@ type ToolCall struct {
 
 // Finish ends a turn that succeeded.
 type Finish struct {
-	Reason  Reason
-	Usage   *Usage   // nil: the upstream gave no figures
+	Reason Reason
+	Usage  *Usage // nil: the upstream gave no figures
+	// Billed is what all calls of the model in the turn used together, where
+	// Usage tells of the conversation's present size instead; nil: Usage is it.
+	Billed  *Usage
 	Context *Context // nil: not known
 	// Conversation names the conversation that the turn belonged to, so that
 	// figures of its turns can be put together; "" when the back-end does not
 	// tell conversations apart. It means nothing to anybody else.
 	Conversation string
+	// Routed is the name, for people, of the model that the upstream chose where
+	// the request left that to it; "" when it does not tell, or had no choice.
+	Routed string
 	// StopText is the element of Request.Stop that ended the answer, if any.
 	StopText string
+}
+
+// Paid is what the turn has to be paid for, nil if that is not known.
+func (f *Finish) Paid() *Usage {
+	if f.Billed != nil {
+		return f.Billed
+	}
+	return f.Usage
 }
 
 func (TextDelta) isEvent()      {}

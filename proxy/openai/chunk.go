@@ -106,7 +106,7 @@ func (c *chunks) openCall() {
 func (c *chunks) finish(e chat.Finish) {
 	c.open("")
 	c.closeChoice(`"` + finishReason(e.Reason, c.calls) + `"`)
-	c.buf = turn.AppendContext(c.buf, e.Context)
+	c.buf = turn.AppendExtras(c.buf, &e)
 	if e.Usage != nil {
 		if c.includeUsage {
 			c.buf = append(c.buf, "}\n\n"...)

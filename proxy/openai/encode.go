@@ -121,5 +121,5 @@ func appendCompletion(dst []byte, a identity, r *chat.Response) []byte {
 		dst = append(dst, `,"usage":`...)
 		dst = appendUsage(dst, u, r.Finish.Context)
 	}
-	return append(turn.AppendContext(dst, r.Finish.Context), '}')
+	return append(turn.AppendExtras(dst, &r.Finish), '}')
 }

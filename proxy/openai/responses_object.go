@@ -113,7 +113,7 @@ func (r *responseObject) append(dst []byte, e ending, items []byte) []byte {
 		dst = appendResponseUsage(dst, e.finish.Usage, e.finish.Context)
 	}
 	if e.finish != nil {
-		dst = turn.AppendContext(dst, e.finish.Context)
+		dst = turn.AppendExtras(dst, e.finish)
 	}
 	return append(dst, '}')
 }

@@ -3,6 +3,7 @@ package turn
 import (
 	"net/http"
 	"strconv"
+	"strings"
 
 	"cursortray/proxy/chat"
 	"cursortray/proxy/wirejson"
@@ -12,20 +13,39 @@ import (
 // conversation's window is: "used=84250, max=200000, percent=42.1, stale".
 const ContextHeader = "X-Cursortray-Context"
 
-// AppendContext appends the member that every dialect has in the last object of
+// RoutedHeader tells, with an answer that is not streamed, which model answered
+// where the request left the choice to Cursor.
+const RoutedHeader = "X-Cursortray-Routed-Model"
+
+// AppendExtras appends the member that every dialect has in the last object of
 // an answer, however it is sent:
 //
 //	"cursor":{"context":{"used_tokens":84250,"max_tokens":200000,"percent":42.1,
-//	  "stale":false,"parts":[{"id":"tools","label":"Tools","tokens":9000}]}}
+//	  "stale":false,"parts":[{"id":"tools","label":"Tools","tokens":9000}]},
+//	  "routed_model":"Composer 2.5"}
 //
-// with a comma in front, or nothing if the upstream has never told. max_tokens
-// and percent are absent if the window is not known, parts if they are not.
-// stale means that the figures are those of an earlier turn.
-func AppendContext(dst []byte, c *chat.Context) []byte {
-	if c == nil {
+// with a comma in front, or nothing if the upstream has never told any of it.
+// max_tokens and percent are absent if the window is not known, parts if they
+// are not. stale means that the figures are those of an earlier turn.
+func AppendExtras(dst []byte, f *chat.Finish) []byte {
+	if f.Context == nil && f.Routed == "" {
 		return dst
 	}
-	dst = append(dst, `,"cursor":{"context":{"used_tokens":`...)
+	dst = append(dst, `,"cursor":{`...)
+	if f.Context != nil {
+		dst = appendContext(append(dst, `"context":`...), f.Context)
+	}
+	if f.Routed != "" {
+		if f.Context != nil {
+			dst = append(dst, ',')
+		}
+		dst = wirejson.AppendString(append(dst, `"routed_model":`...), f.Routed)
+	}
+	return append(dst, '}')
+}
+
+func appendContext(dst []byte, c *chat.Context) []byte {
+	dst = append(dst, `{"used_tokens":`...)
 	dst = strconv.AppendInt(dst, int64(c.Used), 10)
 	if c.Max > 0 {
 		dst = append(dst, `,"max_tokens":`...)
@@ -51,7 +71,7 @@ func AppendContext(dst []byte, c *chat.Context) []byte {
 	if len(c.Parts) > 0 {
 		dst = append(dst, ']')
 	}
-	return append(dst, "}}"...)
+	return append(dst, '}')
 }
 
 // appendPercent appends how full the window is, with one decimal, half of one
@@ -66,8 +86,12 @@ func appendPercent(dst []byte, c *chat.Context) []byte {
 	return dst
 }
 
-// setContext sets the header.
-func setContext(h http.Header, c *chat.Context) {
+// setExtras sets the headers.
+func setExtras(h http.Header, f *chat.Finish) {
+	if f.Routed != "" {
+		h.Set(RoutedHeader, headerText(f.Routed))
+	}
+	c := f.Context
 	if c == nil {
 		return
 	}
@@ -80,4 +104,14 @@ func setContext(h http.Header, c *chat.Context) {
 		text = append(text, ", stale"...)
 	}
 	h.Set(ContextHeader, string(text))
+}
+
+// headerText keeps what every client takes in a header.
+func headerText(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, text)
 }

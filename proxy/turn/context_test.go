@@ -20,14 +20,30 @@ func TestContext(t *testing.T) {
 		{&chat.Context{Used: 5, Parts: []chat.ContextPart{{ID: "a", Label: "A \"x\"", Tokens: 2}, {ID: "b", Tokens: 3}}},
 			`,"cursor":{"context":{"used_tokens":5,"stale":false,"parts":[{"id":"a","label":"A \"x\"","tokens":2},{"id":"b","label":"","tokens":3}]}}`, "used=5"},
 	} {
-		body := string(AppendContext(nil, c.context))
+		body := string(AppendExtras(nil, &chat.Finish{Context: c.context}))
 		if body != c.body || !json.Valid([]byte(`{"a":1`+body+`}`)) {
 			t.Errorf("%+v:\n%s", c.context, body)
 		}
 		h := http.Header{}
-		setContext(h, c.context)
+		setExtras(h, &chat.Finish{Context: c.context})
 		if h.Get(ContextHeader) != c.header {
 			t.Errorf("%+v: header %q", c.context, h.Get(ContextHeader))
 		}
+	}
+}
+
+func TestRoutedModel(t *testing.T) {
+	f := &chat.Finish{Routed: "Opus 5 – “fast”"}
+	if body := string(AppendExtras(nil, f)); body != `,"cursor":{"routed_model":"Opus 5 – “fast”"}` {
+		t.Errorf("alone: %s", body)
+	}
+	h := http.Header{}
+	setExtras(h, f)
+	if got := h.Get(RoutedHeader); got != "Opus 5 ? ?fast?" {
+		t.Errorf("header %q", got)
+	}
+	f.Context = &chat.Context{Used: 5}
+	if body := string(AppendExtras(nil, f)); body != `,"cursor":{"context":{"used_tokens":5,"stale":false},"routed_model":"Opus 5 – “fast”"}` {
+		t.Errorf("with a context: %s", body)
 	}
 }

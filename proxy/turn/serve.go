@@ -58,7 +58,7 @@ func (r *Runner) whole(w http.ResponseWriter, request *http.Request, call *Call,
 		refuse(w, request, err)
 		return err
 	}
-	setContext(w.Header(), response.Finish.Context)
+	setExtras(w.Header(), &response.Finish)
 	WriteJSON(w, http.StatusOK, call.Whole(response))
 	return nil
 }

@@ -65,6 +65,7 @@ func (statusCmd) Help() string {
        "state": text, "last_used": time, "requests": of the last 24 hours}],
      "conversations": [{
        "n": counts them, "model": id, "turns": number, "last": time,
+       "routed_model": name of the model that Cursor chose for "auto",
        "cost_usd": dollars as text, by the table of prices,
        "cost_is_more": bool, "context": {
          "used_tokens": number, "max_tokens": number, "percent": number,
@@ -192,7 +193,7 @@ func (p *process) printStatus(s control.Status) error {
 
 // conversationText tells the figures of a conversation.
 func conversationText(c control.Conversation) string {
-	text := fmt.Sprintf("%s, turns: %d", c.Model, c.Turns)
+	text := fmt.Sprintf("%s, turns: %d", app.ModelText(c.Model, c.Routed), c.Turns)
 	if c.Cost != "" {
 		text += ", $" + c.Cost
 		if c.AtLeast {

@@ -163,7 +163,7 @@ func (b *Backend) Close() error {
 		break
 	}
 	b.goroutines.wait()
-	b.shelf.disk.close()
+	b.shelf.close()
 	return nil
 }
 

@@ -40,6 +40,7 @@ type run struct {
 	work   []*toolCall // handed to the client or on the way there
 	calls  int         // made so far, for ids
 	tokens int         // put out since the current turn attached
+	routed string      // the model that the service chose, if it says so
 	mark   mark
 	held   hold
 
@@ -161,6 +162,10 @@ func (r *run) update(u *cursorpb.InteractionUpdate) (item, bool) {
 			r.tokens += int(x.TokenDelta.GetTokens())
 			r.mu.Unlock()
 		}
+	case *cursorpb.InteractionUpdate_RoutedModel:
+		r.mu.Lock()
+		r.routed = plain(x.RoutedModel.GetDisplayName())
+		r.mu.Unlock()
 	case *cursorpb.InteractionUpdate_ToolCallStarted, *cursorpb.InteractionUpdate_ToolCallCompleted,
 		*cursorpb.InteractionUpdate_PartialToolCall, *cursorpb.InteractionUpdate_Summary:
 		r.progress()
@@ -219,9 +224,21 @@ func (r *run) keep(checkpoint []byte) {
 }
 
 // withdraw forgets work that the service no longer wants. It gets no answer.
+// Pieces of work without numbers of their own cannot be told apart by one: then
+// all are done and answered, since work that nobody answers would hang the run.
 func (r *run) withdraw(id uint32) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	known := ""
+	for _, c := range r.work {
+		if c.pending.id != id {
+			continue
+		}
+		if known != "" && known != c.pending.execID {
+			return
+		}
+		known = c.pending.execID
+	}
 	r.work = slices.DeleteFunc(r.work, func(c *toolCall) bool { return c.pending.id == id })
 	r.held.queue = slices.DeleteFunc(r.held.queue, func(it item) bool { return it.call != nil && it.call.pending.id == id })
 }

@@ -19,7 +19,11 @@ type shelf struct {
 	mu      sync.Mutex
 	age     int       // how often it was cleared
 	looked  time.Time // for those that are too old
+	timer   *time.Timer
+	closed  bool
 	byPrint map[fingerprint][]*conversation
+
+	expiring sync.WaitGroup // the timer, from its start to the end of what it does
 }
 
 const (
@@ -81,6 +85,36 @@ func (s *shelf) put(c *conversation) {
 	s.expire(c.used)
 	s.byPrint[c.print] = append(s.byPrint[c.print], c)
 	s.shrink()
+	s.wake()
+}
+
+// wake sees to it that old conversations go also when nobody comes any more. It
+// needs s.mu.
+func (s *shelf) wake() {
+	if s.timer != nil || s.closed || len(s.byPrint) == 0 {
+		return
+	}
+	s.expiring.Add(1)
+	s.timer = time.AfterFunc(s.times.idle+s.times.idle/60, func() {
+		defer s.expiring.Done()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.expire(time.Now())
+		s.timer = nil
+		s.wake()
+	})
+}
+
+// close ends the timer. Nothing may be put back any more.
+func (s *shelf) close() {
+	s.mu.Lock()
+	s.closed = true
+	if s.timer != nil && s.timer.Stop() {
+		s.expiring.Done()
+	}
+	s.mu.Unlock()
+	s.expiring.Wait()
+	s.disk.close()
 }
 
 // replaces removes the conversations of a session that one with other history

@@ -270,6 +270,10 @@ func TestR13_TokenDetailsAreTheContext(t *testing.T) {
 	if u := answers[0].finish.Usage; u.Input+u.CacheRead+u.CacheWrite+u.Output != 1234 || u.Output != 34 {
 		t.Errorf("usage %+v", u)
 	}
+	// What is paid for are the sums of all calls of the model.
+	if u := answers[0].finish.Paid(); u.Input != 10000 || u.CacheRead != 80000 || u.Output != 34 {
+		t.Errorf("to be paid %+v", u)
+	}
 	if u := answers[1].finish.Usage; u.Input != 10000 || u.CacheRead != 80000 || u.Output != 34 {
 		t.Errorf("usage without token details %+v", u)
 	}

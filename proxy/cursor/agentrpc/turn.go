@@ -233,8 +233,7 @@ func (t *turn) refuse(r *run, c *toolCall) {
 
 // handOver ends the turn with the calls that it made; the run is parked.
 func (t *turn) handOver(r *run) *fault {
-	finish := chat.Finish{Reason: chat.ToolCalls, Context: t.context(r, r.conv.window), Conversation: r.conv.name}
-	t.finish(finish)
+	t.finish(t.outcome(r, chat.ToolCalls, r.conv.window))
 	return nil
 }
 
@@ -244,7 +243,7 @@ func (t *turn) broken(r *run, f *fault) *fault {
 	if t.calls == 0 || r.left() {
 		return f
 	}
-	finish := chat.Finish{Reason: chat.ToolCalls, Context: t.context(r, r.conv.window), Conversation: r.conv.name}
+	finish := t.outcome(r, chat.ToolCalls, r.conv.window)
 	t.b.giveBack(r)
 	r.finish()
 	t.finish(finish)
@@ -305,31 +304,37 @@ func (t *turn) isFull(r *run) bool {
 
 // cut ends the turn at its limit.
 func (t *turn) cut(r *run) *fault {
-	finish := chat.Finish{Reason: chat.Length, Context: t.context(r, r.conv.window), Conversation: r.conv.name}
+	finish := t.outcome(r, chat.Length, r.conv.window)
 	r.leave(&fault{err: canceled(nil)})
 	t.b.goroutines.run(r.drain)
 	t.finish(finish)
 	return nil
 }
 
+// summary is the last event of a turn that the service ended.
 func (t *turn) summary(r *run, ended *cursorpb.TurnEndedUpdate, before occupancy) chat.Finish {
 	r.mu.Lock()
 	now := r.window
 	r.mu.Unlock()
-	if t.b.cfg.RawUsage {
-		now = occupancy{}
+	finish := t.outcome(r, chat.Stop, before)
+	finish.Usage = usage(ended, occupancy{})
+	if now.Known && now.Used > 0 && finish.Usage != nil && !t.b.cfg.RawUsage {
+		finish.Billed, finish.Usage = finish.Usage, usage(ended, now)
 	}
-	return chat.Finish{Reason: chat.Stop, Usage: usage(ended, now), Context: t.context(r, before), Conversation: r.conv.name}
+	return finish
 }
 
-// context is what the run said of the window, else what an earlier one did.
-func (t *turn) context(r *run, before occupancy) *chat.Context {
+// outcome is the last event of a turn, as far as it is the same however the turn
+// ends. Its context is what the run said of the window, else what an earlier one
+// did.
+func (t *turn) outcome(r *run, reason chat.Reason, before occupancy) chat.Finish {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	finish := chat.Finish{Reason: reason, Context: before.context(true), Conversation: r.conv.name, Routed: r.routed}
 	if r.window.Known {
-		return r.window.context(false)
+		finish.Context = r.window.context(false)
 	}
-	return before.context(true)
+	return finish
 }
 
 // finish is the last event, whether the client takes it or not.
