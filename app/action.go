@@ -57,6 +57,10 @@ type OpenLoginPage struct{}
 // CopyLoginURL puts the address of that page on the clipboard.
 type CopyLoginURL struct{}
 
+// KeepLoginInFile moves the login and the local keys to private files, to which
+// the user agrees with it.
+type KeepLoginInFile struct{}
+
 // SignOut ends the login at Cursor.
 type SignOut struct{}
 
@@ -145,6 +149,7 @@ func (CancelSignIn) isAction()     {}
 func (OpenLoginPage) isAction()    {}
 func (CopyLoginURL) isAction()     {}
 func (SignOut) isAction()          {}
+func (KeepLoginInFile) isAction()  {}
 func (CopyModel) isAction()        {}
 func (ChooseModel) isAction()      {}
 func (Refresh) isAction()          {}

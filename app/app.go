@@ -93,6 +93,9 @@ type Config struct {
 	Wake func(ctx context.Context)
 	// Now is the time of the day; nil is time.Now.
 	Now func() time.Time
+	// KeepInFile moves the secrets to private files, for good. nil: they cannot
+	// be moved.
+	KeepInFile func(ctx context.Context) error
 	// Open shows a page in the browser. It may return long before or after the
 	// user sees it. nil: there is no browser.
 	Open func(ctx context.Context, url string) error

@@ -129,6 +129,8 @@ func (m *machine) do(action Action) {
 		m.openLoginPage()
 	case CopyLoginURL:
 		m.copyLoginURL()
+	case KeepLoginInFile:
+		m.keepLoginInFile()
 	case SignOut:
 		m.signOut()
 	case CopyModel:

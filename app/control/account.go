@@ -42,6 +42,7 @@ type AccountOwner interface {
 	Logout(ctx context.Context) error
 	Plan(ctx context.Context, fresh bool) (app.Usage, error)
 	SetDefaultModel(ctx context.Context, name string) error
+	KeepLoginInFile(ctx context.Context) error
 }
 
 // whoTime is how long a login that has succeeded waits for the name to show.
@@ -52,6 +53,7 @@ func (s *server) accountRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /login", s.loginWait)
 	mux.HandleFunc("DELETE /login", s.loginCancel)
 	mux.HandleFunc("POST /login/key", s.loginKey)
+	mux.HandleFunc("POST /login/file", s.keepInFile)
 	mux.HandleFunc("POST /logout", s.logout)
 	mux.HandleFunc("GET /usage", s.usage)
 	mux.HandleFunc("POST /models/default", s.defaultModel)
@@ -133,6 +135,14 @@ func (s *server) loginKey(w http.ResponseWriter, r *http.Request) {
 
 // maxKeyBody is far above the length of a key.
 const maxKeyBody = 64 << 10
+
+func (s *server) keepInFile(w http.ResponseWriter, r *http.Request) {
+	if err := s.cfg.Account.KeepLoginInFile(r.Context()); err != nil {
+		refuse(w, err)
+		return
+	}
+	reply(w, struct{}{})
+}
 
 func (s *server) logout(w http.ResponseWriter, r *http.Request) {
 	if err := s.cfg.Account.Logout(r.Context()); err != nil {

@@ -44,6 +44,8 @@ func (o *fakeOwner) Plan(context.Context, bool) (app.Usage, error) {
 	return o.plan, o.err
 }
 
+func (o *fakeOwner) KeepLoginInFile(context.Context) error { return nil }
+
 func (o *fakeOwner) SetDefaultModel(context.Context, string) error { return nil }
 
 // change is what the App does by itself.

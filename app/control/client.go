@@ -115,6 +115,13 @@ func (c *Client) LoginWithKey(ctx context.Context, key string) (Account, error) 
 	return send[Account](ctx, c, http.MethodPost, "/login/key", keyBody{key})
 }
 
+// KeepInFile makes the instance keep the login and the local keys in private
+// files.
+func (c *Client) KeepInFile(ctx context.Context) error {
+	_, err := call[struct{}](ctx, c, http.MethodPost, "/login/file")
+	return err
+}
+
 // Logout logs the instance out.
 func (c *Client) Logout(ctx context.Context) error {
 	_, err := call[struct{}](ctx, c, http.MethodPost, "/logout")

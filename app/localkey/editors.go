@@ -176,6 +176,18 @@ func (e *Editors) Off(ctx context.Context) (map[string]bool, error) {
 	return off, nil
 }
 
+// Moved is what Keys.Moved is.
+func (e *Editors) Moved(ctx context.Context) error {
+	e.changes.Lock()
+	defer e.changes.Unlock()
+	known, read := e.all.peek()
+	if !read || len(known.byID) == 0 {
+		e.all.forget()
+		return nil
+	}
+	return e.change(ctx, known)
+}
+
 // ForThisRun tells whether the keys are lost when this process ends. It is
 // false as long as none was read.
 func (e *Editors) ForThisRun() bool {

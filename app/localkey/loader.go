@@ -91,6 +91,14 @@ func (l *loader[T]) set(value T) {
 	l.value, l.known, l.failed = value, true, nil
 }
 
+// forget makes the next get read, unless a read is under way.
+func (l *loader[T]) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var none T
+	l.value, l.known, l.failed = none, false, nil
+}
+
 // peek returns the value if it is known already.
 func (l *loader[T]) peek() (T, bool) {
 	l.mu.Lock()

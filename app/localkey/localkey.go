@@ -146,6 +146,29 @@ func (k *Keys) NewKey(ctx context.Context) (string, error) {
 	return next.key, nil
 }
 
+// Entries are the names of all that this package keeps in the store.
+func Entries() []string { return []string{entry, editorsEntry} }
+
+// Moved is called after the store began to keep things elsewhere: the key in use
+// is stored there, and one that could not be read is looked for there.
+func (k *Keys) Moved(ctx context.Context) error {
+	if k.cfg.Fixed != "" {
+		return nil
+	}
+	k.changes.Lock()
+	defer k.changes.Unlock()
+	known, read := k.main.peek()
+	if !read {
+		k.main.forget()
+		return nil
+	}
+	if err := k.cfg.Store.Set(ctx, entry, []byte(known.key)); err != nil {
+		return err
+	}
+	k.main.set(mainKey{key: known.key})
+	return nil
+}
+
 // ForThisRun tells whether the key is lost when this process ends. It is
 // false as long as no key was read.
 func (k *Keys) ForThisRun() bool {

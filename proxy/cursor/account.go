@@ -21,7 +21,9 @@ type AccountConfig struct {
 	Config
 	Identity *Identity
 	AgentURL string // the user's choice of the agent host; "" asks Cursor
-	Storage  string // where the login lies, for people: "keychain", "file", "memory"
+	// Storage tells where the login lies, for people: "keychain", "file",
+	// "memory". It must not wait.
+	Storage  func() string
 	CacheDir string // of what is kept of the account's models; "" keeps them in memory
 	Catalog  CatalogConfig
 	// ModelsChanged is called when ModelStatus would tell something new. It
@@ -181,9 +183,16 @@ func (a *Account) State(ctx context.Context) AccountState {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err != nil {
-		return AccountState{Storage: a.cfg.Storage, Problem: chat.AsError(err)}
+		return AccountState{Storage: a.storage(), Problem: chat.AsError(err)}
 	}
-	return AccountState{SignedIn: true, Email: a.email, Plan: a.plan.current().Name, Storage: a.cfg.Storage, Problem: a.tokens.unpaid()}
+	return AccountState{SignedIn: true, Email: a.email, Plan: a.plan.current().Name, Storage: a.storage(), Problem: a.tokens.unpaid()}
+}
+
+func (a *Account) storage() string {
+	if a.cfg.Storage == nil {
+		return ""
+	}
+	return a.cfg.Storage()
 }
 
 // Catalog returns the account's models. It waits for Cursor only if there is no

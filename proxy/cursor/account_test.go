@@ -19,7 +19,7 @@ const mePath = "/aiserver.v1.DashboardService/GetMe"
 func newAccount(t *testing.T, f *fakeCursor, store Store, change func(*AccountConfig)) *Account {
 	t.Helper()
 	cfg := AccountConfig{
-		Config: f.config(t, store), Storage: "keychain",
+		Config: f.config(t, store), Storage: func() string { return "keychain" },
 		Identity: &Identity{version: "cli-1.0", privacy: true},
 	}
 	if change != nil {

@@ -55,6 +55,35 @@ func (s *TokenSource) SignOut(ctx context.Context) error {
 	})
 }
 
+// Moved is called after the Store began to keep things elsewhere: the login in
+// use is stored there, and if there is none, the next call looks there for one.
+func (s *TokenSource) Moved(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, workLimit)
+	defer cancel()
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return chat.AsError(ctx.Err())
+	}
+	defer func() { <-s.turn }()
+	unlock, failed := s.lockFile(ctx)
+	if failed != nil {
+		return failed
+	}
+	defer unlock()
+	var creds *Credentials
+	s.note(func() { creds = s.creds })
+	if creds == nil {
+		s.note(func() { s.problem, s.gone, s.seen, s.asked = nil, nil, Credentials{}, time.Time{} })
+		return nil
+	}
+	if err := s.cfg.Store.Set(ctx, loginName, creds.encode()); err != nil {
+		return err
+	}
+	s.adopt(*creds, *creds)
+	return nil
+}
+
 // clearOthers does what it can: most of these stores are never used, and some
 // are not there.
 func (s *TokenSource) clearOthers(ctx context.Context) {

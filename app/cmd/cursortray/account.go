@@ -95,7 +95,7 @@ func newAccountAt(s *setup, at place, logger *slog.Logger) (*account, error) {
 		},
 		Identity:      identity,
 		AgentURL:      s.settings.Agent.URL,
-		Storage:       at.store.Kind(),
+		Storage:       at.store.Kind,
 		CacheDir:      at.dirs.cache,
 		Catalog:       cursor.CatalogConfig{Prices: a.prices, Default: a.standard.ID},
 		ModelsChanged: func() { signal1(a.modelsChanged) },

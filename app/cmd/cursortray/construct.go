@@ -105,7 +105,7 @@ func newCLI(s *setup, logger *slog.Logger) *agentcli.Backend {
 func newStore(s *setup) keychain.Store {
 	switch s.settings.TokenStore {
 	case "file":
-		return keychain.File(filepath.Join(s.dirs.State, "secrets"))
+		return fileStore(s)
 	case "memory":
 		return keychain.Memory()
 	default:
@@ -113,17 +113,36 @@ func newStore(s *setup) keychain.Store {
 	}
 }
 
-// otherStores are those of other choices of token_store.
+// otherStores are those of other choices of token_store, one of which may come
+// to be the one in use.
 func otherStores(s *setup, chosen keychain.Store) []cursor.Store {
 	var others []cursor.Store
 	for _, setting := range []string{"file", "keychain"} {
 		with := *s
 		with.settings.TokenStore = setting
-		if store := newStore(&with); store.Kind() != chosen.Kind() {
-			others = append(others, store)
+		store := newStore(&with)
+		if setting == "keychain" && chosen.Kind() == setting {
+			store = chosen // two of one keychain would confuse each other's prompts
+			if movable, ok := chosen.(*keychain.Movable); ok {
+				store = movable.Behind()
+			}
 		}
+		others = append(others, elsewhere{store, chosen})
 	}
 	return others
+}
+
+// elsewhere is a store as long as it is not the one in use.
+type elsewhere struct {
+	keychain.Store
+	used keychain.Store
+}
+
+func (e elsewhere) Delete(ctx context.Context, name string) error {
+	if e.Kind() == e.used.Kind() {
+		return nil
+	}
+	return e.Store.Delete(ctx, name)
 }
 
 func newKeys(s *setup, store keychain.Store, logger *slog.Logger) *localkey.Keys {
@@ -149,7 +168,7 @@ type instance struct {
 // newInstance constructs everything; failFast as in app.Config.
 func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) {
 	i := &instance{logger: p.logger(s.settings.LogLevel)}
-	store := newStore(s)
+	store := keychain.NewMovable(newStore(s))
 	i.keys = newKeys(s, store, i.logger)
 	i.editors = newEditorKeys(s, store, i.logger)
 	cfg := app.Config{
@@ -173,6 +192,7 @@ func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) 
 		backend := newBackend(s, i.account, i.logger)
 		cfg.Backend, cfg.Chooser = backend, backend
 		cfg.SaveBackend = func(setting string) error { return s.file.Set("backend", setting) }
+		cfg.KeepInFile = func(ctx context.Context) error { return i.keepInFile(ctx, s, store) }
 		cfg.SaveDefaultModel = func(id string) error { return s.file.Set("default_model", id) }
 	}
 	if err != nil {

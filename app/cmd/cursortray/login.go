@@ -27,8 +27,9 @@ const (
 
 type loginCmd struct {
 	jsonFlag
-	NoBrowser bool   `help:"Print the address of the login page on standard output and open nothing."`
-	APIKey    string `name:"api-key" placeholder:"-" help:"With \"-\": log in with an API key from cursor.com that is given on standard input."`
+	NoBrowser       bool   `help:"Print the address of the login page on standard output and open nothing."`
+	APIKey          string `name:"api-key" placeholder:"-" help:"With \"-\": log in with an API key from cursor.com that is given on standard input."`
+	InsecureStorage bool   `help:"Keep the login and the local keys in private files from now on (token_store = \"file\"), where all programs that run as you can read them. For machines without a keychain."`
 }
 
 func (loginCmd) Help() string {
@@ -56,6 +57,11 @@ func (c *loginCmd) Run(p *process) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	if c.InsecureStorage {
+		if err := p.keepInFile(ctx, s, client); err != nil {
+			return err
+		}
+	}
 	var account control.Account
 	if c.APIKey != "" {
 		account, err = c.withKey(ctx, p, s, client)
