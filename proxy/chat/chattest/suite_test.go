@@ -3,57 +3,14 @@ package chattest
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"cursortray/proxy/chat"
 )
 
 func TestSuiteOnTheFake(t *testing.T) {
-	var ids atomic.Int64
-	Suite(t, Harness{
-		Model: "fake-model",
-		New: func(_ *testing.T, script Script) Instance {
-			b := NewFunc(func(req *chat.Request) Turn {
-				last := req.Messages[len(req.Messages)-1].Parts[0]
-				if _, ok := last.(chat.ToolResult); ok {
-					return fakeTurn(script.After, &ids)
-				}
-				return fakeTurn(script.Answer, &ids)
-			})
-			return Instance{Backend: b, Live: b.Live}
-		},
-	})
-}
-
-// fakeTurn is the turn of the fake that equals moves of an upstream.
-func fakeTurn(moves []Move, ids *atomic.Int64) Turn {
-	var turn Turn
-	var finish chat.Finish
-	for _, move := range moves {
-		switch m := move.(type) {
-		case Say:
-			turn = append(turn, Text(m.Text))
-		case Think:
-			turn = append(turn, Reasoning(m.Text))
-		case Use:
-			arguments := m.Arguments
-			if arguments == "" {
-				arguments = "{}"
-			}
-			turn = append(turn, Call(fmt.Sprintf("call_%d", ids.Add(1)), m.Name, arguments))
-			finish.Reason = chat.ToolCalls
-		case Report:
-			finish.Usage = &m.Usage
-		case Die:
-			return append(turn, Fail(chat.Errorf(chat.BadGateway, "the upstream broke off")))
-		case Hang:
-			return append(turn, Silence())
-		}
-	}
-	return append(turn, End(finish))
+	Suite(t, Harness{Model: "fake-model", New: func(_ *testing.T, script Script) Instance { return Scripted(script) }})
 }
 
 func TestFaults(t *testing.T) {
