@@ -30,7 +30,7 @@ func (d *decoder) messages(in wirejson.Object, req *chat.Request) {
 		return
 	}
 	if len(system) == ahead {
-		d.Fail(v, wirejson.CodeInvalidValue, "must not be empty")
+		d.Nothing(v)
 		return
 	}
 	// All that is said stands in a system message. A model needs something to

@@ -72,7 +72,7 @@ func (h *history) finish(v wirejson.Value, req *chat.Request) {
 		return
 	}
 	if req.System == "" {
-		h.Fail(v, wirejson.CodeInvalidValue, "must not be empty")
+		h.Nothing(v)
 		return
 	}
 	// Some clients put a one-off question into a system message alone. A model

@@ -143,6 +143,18 @@ func (d *Decoder) Required(v Value) string {
 	return s
 }
 
+// Nothing tells why a history gives a model nothing to answer: it has no
+// entries, or there is nothing in them.
+func (d *Decoder) Nothing(v Value) {
+	if v.Raw[0] == '[' {
+		for range v.Elements() {
+			d.Fail(v, CodeInvalidValue, "has nothing for a model to answer: no text, picture, tool call or result in any of its entries")
+			return
+		}
+	}
+	d.Fail(v, CodeInvalidValue, "must not be empty")
+}
+
 // Boolean returns a boolean, or fallback if v is absent.
 func (d *Decoder) Boolean(v Value, fallback bool) bool {
 	if v.Absent() {
