@@ -133,6 +133,20 @@ func (t *Attempt) Wait(ctx context.Context) error {
 	return t.account.signIn(ctx, c)
 }
 
+// Clock returns the time on Cursor's clock, in whole seconds; zero if Cursor
+// does not tell.
+func (a *Account) Clock(ctx context.Context) (time.Time, error) {
+	now, err := newAuthClient(a.cfg.Config).clock(ctx)
+	var unreadable *time.ParseError
+	switch {
+	case errors.As(err, &unreadable):
+		return time.Time{}, nil
+	case err != nil:
+		return time.Time{}, callError(err)
+	}
+	return now, nil
+}
+
 // LoginWithKey logs in with an API key, or an access token, that the user has
 // pasted. CodeNotSaved is as for Attempt.Wait.
 func (a *Account) LoginWithKey(ctx context.Context, key string) error {

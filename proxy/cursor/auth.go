@@ -50,16 +50,41 @@ func newAuthClient(cfg Config) authClient {
 // poll asks whether the login was confirmed in the browser; status 404 is "not
 // yet".
 func (a authClient) poll(ctx context.Context, uuid, verifier string) (tokens, error) {
-	query := url.Values{"uuid": {uuid}, "verifier": {verifier}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.hosts.API()+"/auth/poll?"+query.Encode(), nil)
+	req, err := a.pollRequest(ctx, uuid, verifier)
 	if err != nil {
-		return tokens{}, withoutURL(err)
+		return tokens{}, err
 	}
 	t, err := a.do(req)
 	if err == nil && t.Refresh == "" {
 		err = errAnswer
 	}
 	return t, err
+}
+
+func (a authClient) pollRequest(ctx context.Context, uuid, verifier string) (*http.Request, error) {
+	query := url.Values{"uuid": {uuid}, "verifier": {verifier}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.hosts.API()+"/auth/poll?"+query.Encode(), nil)
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	return req, nil
+}
+
+// clock asks for the time on Cursor's clock, by the poll of a login that nobody
+// has begun: of the calls that clients make it is the one that needs no login
+// and changes nothing.
+func (a authClient) clock(ctx context.Context) (time.Time, error) {
+	req, err := a.pollRequest(ctx, newUUID(), newVerifier())
+	if err != nil {
+		return time.Time{}, err
+	}
+	a.dress(req)
+	resp, err := a.client.Do(req)
+	if err != nil {
+		return time.Time{}, withoutURL(err)
+	}
+	resp.Body.Close()
+	return http.ParseTime(resp.Header.Get("Date"))
 }
 
 // exchange turns an API key, or a refresh token, into tokens.
@@ -114,11 +139,7 @@ func (a authClient) post(ctx context.Context, path, bearer string, body any) (to
 }
 
 func (a authClient) do(req *http.Request) (tokens, error) {
-	req.Header.Set("Accept", "application/json")
-	if a.identity != nil {
-		a.identity.apply(req.Header, time.Now())
-		req.Header.Del("Connect-Protocol-Version") // it is none of those calls
-	}
+	a.dress(req)
 	resp, err := a.client.Do(req)
 	if err != nil {
 		return tokens{}, withoutURL(err)
@@ -145,6 +166,15 @@ func (a authClient) do(req *http.Request) (tokens, error) {
 	}
 	t.skew = skewOf(resp.Header, time.Now())
 	return t, nil
+}
+
+// dress adds the headers that all these calls have.
+func (a authClient) dress(req *http.Request) {
+	req.Header.Set("Accept", "application/json")
+	if a.identity != nil {
+		a.identity.apply(req.Header, time.Now())
+		req.Header.Del("Connect-Protocol-Version") // it is none of those calls
+	}
 }
 
 // isRefusal says whether the body is that of an error of Cursor: {"error": ...}

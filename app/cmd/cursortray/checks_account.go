@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"time"
 
 	"cursortray/proxy/chat"
@@ -73,35 +70,25 @@ func checkClock(ctx context.Context, a *account) finding {
 	ctx, cancel := context.WithTimeout(ctx, hostTime)
 	defer cancel()
 	host := a.hosts.API()
-	req, err := http.NewRequestWithContext(ctx, http.MethodHead, host, nil)
-	if err != nil {
-		return finding{"clock", bad, err.Error(), ""}
-	}
 	asked := time.Now()
-	resp, err := a.client.Do(req)
-	if err != nil {
-		return finding{"clock", doubt, "not checked: " + host + " does not answer: " + plainCause(err), "check the network, HTTPS_PROXY and SSL_CERT_FILE"}
+	theirs, err := a.cursor.Clock(ctx)
+	if told := chat.AsError(err); told != nil && told.Code == cursor.CodeClock {
+		return finding{"clock", bad, told.Message, "set the clock"}
+	} else if told != nil {
+		return finding{"clock", doubt, "not checked: " + host + " does not answer: " + told.Message, "check the network, HTTPS_PROXY and SSL_CERT_FILE"}
 	}
-	resp.Body.Close()
-	theirs, err := http.ParseTime(resp.Header.Get("Date"))
-	if err != nil {
+	if theirs.IsZero() {
 		return finding{"clock", doubt, "not checked: " + host + " does not tell the time", ""}
 	}
-	// The header has whole seconds; the answer was made after the question.
-	off := asked.Sub(theirs).Round(time.Second)
-	if off.Abs() > goodClock {
-		return finding{"clock", doubt, fmt.Sprintf("this computer's clock is off by %v", off), "set the clock"}
+	// They tell whole seconds, and their answer was made after the question.
+	if off := asked.Sub(theirs); off.Abs() > goodClock {
+		where := "ahead of"
+		if off < 0 {
+			where = "behind"
+		}
+		return finding{"clock", doubt, fmt.Sprintf("this computer's clock is %v %s Cursor's", off.Abs().Round(time.Minute), where), "set the clock"}
 	}
 	return finding{Name: "clock", State: good, Detail: "the clock is right, " + host + " answers"}
-}
-
-// plainCause leaves out the address, which may hold a proxy's password.
-func plainCause(err error) string {
-	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err.Error()
-	}
-	return err.Error()
 }
 
 func agentHostFinding(ctx context.Context, a *account, state cursor.AccountState) finding {

@@ -41,6 +41,10 @@ type Options struct {
 	Logger       *slog.Logger     // gets one line per call, without secrets; nil for none
 	AllowedHosts []string         // served besides those of Cursor
 
+	// Certified is when the certificates are valid: some years around it. Zero is
+	// the present; another time is what a program with a wrong clock sees.
+	Certified time.Time
+
 	Clock        func() time.Time // times what clients do in runs; nil for time.Now
 	StreamWindow int              // bytes a client may send ahead in a run; 0 for Go's default
 }
@@ -109,7 +113,7 @@ func Start(ctx context.Context, o Options) (*Sim, error) {
 	if s.plans, err = readPlans(); err != nil {
 		return nil, err
 	}
-	if err := s.makeCA(o.Dir); err != nil {
+	if err := s.makeCA(o.Dir, o.Certified); err != nil {
 		return nil, err
 	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
@@ -120,10 +124,13 @@ func Start(ctx context.Context, o Options) (*Sim, error) {
 	return s, nil
 }
 
-func (s *Sim) makeCA(dir string) error {
+func (s *Sim) makeCA(dir string, at time.Time) error {
 	var err error
+	if at.IsZero() {
+		at = time.Now()
+	}
 	// The certificates follow the machine's clock, whatever the tests' clock says.
-	if s.ca, err = newAuthority(time.Now()); err != nil {
+	if s.ca, err = newAuthority(at); err != nil {
 		return fmt.Errorf("make the certificate authority: %w", err)
 	}
 	if dir == "" {
