@@ -24,7 +24,7 @@ type pages struct {
 
 // openDashboard shows a page. While the port is being opened it waits for that.
 func (m *machine) openDashboard(page string) {
-	if m.snap.Proxy.State == Starting {
+	if m.portComes() {
 		m.pages = pages{waiting: true, wanted: page}
 		return
 	}
@@ -62,9 +62,16 @@ func withoutLink(err error, url string) string {
 // dashboardWaits opens the page that was asked for too early, once it is known
 // whether the port could be opened.
 func (m *machine) dashboardWaits() {
-	if m.pages.waiting && m.snap.Proxy.State != Starting {
+	if m.pages.waiting && !m.portComes() {
 		m.openDashboard(m.pages.wanted)
 	}
+}
+
+// portComes tells whether the port is being opened, or is about to be: what was
+// asked for before Run is done before anything else.
+func (m *machine) portComes() bool {
+	s := m.snap.Proxy.State
+	return s == Starting || s == Stopped && m.server.want
 }
 
 // startPatience is how long a link waits for the port to be opened.

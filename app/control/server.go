@@ -30,7 +30,9 @@ type Config struct {
 	// EditorKeys are the keys of editors; nil: there are none.
 	EditorKeys EditorKeys
 	Models     func(ctx context.Context) ([]chat.Model, error)
-	Logger     *slog.Logger
+	// Dashboard makes a link to a page of the dashboard.
+	Dashboard func(ctx context.Context, page string) (string, error)
+	Logger    *slog.Logger
 }
 
 // settleTime is how long start and stop wait for their effect. Stopping lets
@@ -76,6 +78,7 @@ func routes(cfg Config) http.Handler {
 	mux.HandleFunc("GET /key", s.key(cfg.Keys.Key))
 	mux.HandleFunc("POST /key", s.key(cfg.Keys.NewKey))
 	mux.HandleFunc("GET /models", s.models)
+	mux.HandleFunc("POST /open", s.openDashboard)
 	s.accountRoutes(mux)
 	s.editorRoutes(mux)
 	return mux

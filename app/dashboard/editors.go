@@ -10,7 +10,7 @@ import (
 func editorsPage() *page {
 	return &page{
 		name: "editors", title: "Editors and keys",
-		parts: []string{"editors.key", "editors.found", "editors.others", "editors.text"},
+		parts: []string{"editors.key", "editors.found", "editors.text", "editors.others"},
 		view:  (*Dashboard).editorsOf,
 		opens: app.LookForEditors{},
 	}

@@ -44,6 +44,7 @@ type tile struct {
 	Copy         string // a text to copy
 	Fixes        []fix
 	Meters       []meter
+	Wide         bool
 }
 
 // meter is how much of something is used.
@@ -57,7 +58,7 @@ type meter struct {
 func overviewOf(v *visit) overview {
 	s := v.snap
 	o := overview{Troubles: troubles(s), Active: s.Proxy.Active}
-	o.Tiles = []tile{portTile(s), loginTile(s), planTile(s), backendTile(s)}
+	o.Tiles = []tile{portTile(s), loginTile(s), backendTile(s), planTile(s)}
 	for _, c := range talksOf(v) {
 		if len(o.Talks) < 3 {
 			o.Talks = append(o.Talks, c)
@@ -182,7 +183,7 @@ func storageWords(storage string) string {
 }
 
 func planTile(s app.Snapshot) tile {
-	t := tile{Title: "Plan", Value: s.Plan.Title, Mood: "idle", Meters: metersOf(s.Plan)}
+	t := tile{Title: "Plan", Value: s.Plan.Title, Mood: "idle", Meters: metersOf(s.Plan), Wide: true}
 	if t.Value == "" {
 		t.Value = "Not known"
 		if s.Account.State == app.LoggedIn {

@@ -37,7 +37,8 @@ var settingsGroups = []struct {
 	title, text string
 	keys        []string
 }{
-	{"General", "", []string{"backend", "start_proxy", "addr", "log_level"}},
+	{"General", "", []string{"backend", "default_model", "start_proxy", "addr", "log_level"}},
+	{"Spend limits and ledger", "The ledger says what each request used, and never what was said.", []string{"spend_runs_hour", "spend_runs_day", "spend_money_hour", "spend_money_day", "spend_editors", "ledger_days", "ledger_megabytes"}},
 	{"Privacy and secrets", "", []string{"token_store", "telemetry", "keep_conversations", "api_key"}},
 	{"Who may call the port", "", []string{"allow_remote", "allowed_hosts", "allowed_origins"}},
 	{"Cursor's protocol", "Of the back-end “agent”.", []string{"native_tools", "system_in_front", "limit_tokens", "agent_max_runs", "agent_url", "client_version"}},

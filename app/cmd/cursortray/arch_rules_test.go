@@ -140,6 +140,8 @@ var ownContext = map[string]string{
 // asksGOOS lists the files without _GOOS in their name that may read
 // runtime.GOOS.
 var asksGOOS = map[string]string{
+	"app/cmd/cursortray/dashboard.go": "a report names the system",
+
 	"app/e2e/npm_test.go": "the cache of npm packages is per system",
 }
 

@@ -217,6 +217,9 @@ func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) 
 		return nil, errors.Join(err, i.close())
 	}
 	cfg.Notifications = strings.Join(s.settings.Notifications, ",")
+	if err := i.addDashboard(p, s, &cfg); err != nil {
+		return nil, errors.Join(err, i.close())
+	}
 	i.app = app.New(cfg)
 	silenceBrowser()
 	return i, nil

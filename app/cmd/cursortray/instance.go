@@ -29,7 +29,7 @@ func (p *process) runInstance(i *instance, face func(ctx context.Context)) error
 	tasks.Go(func() { p.announce(i.app.Watch(ctx)) })
 	if i.holder != nil {
 		tasks.Go(func() {
-			err := i.holder.Serve(ctx, control.Config{Instance: i.app, Keys: i.keys, Account: i.app, EditorKeys: i.editors, Models: i.app.Models, Logger: i.logger})
+			err := i.holder.Serve(ctx, control.Config{Instance: i.app, Keys: i.keys, Account: i.app, EditorKeys: i.editors, Models: i.app.Models, Dashboard: i.app.DashboardLink, Logger: i.logger})
 			if err != nil {
 				i.logger.Warn("the control socket broke", "error", err)
 			}

@@ -40,6 +40,7 @@ type commandLine struct {
 	Logout    logoutCmd    `cmd:"" help:"Log out of Cursor: remove the login from this computer."`
 	Key       keyCmd       `cmd:"" help:"Print the local API key that clients of the proxy send."`
 	Models    modelsCmd    `cmd:"" help:"List the models that a client can name."`
+	Open      openCmd      `cmd:"" help:"Show the dashboard in the browser."`
 	Setup     setupCmd     `cmd:"" help:"Set an editor up to use the proxy, check it, undo that."`
 	Usage     usageCmd     `cmd:"" help:"Say how much of the Cursor plan is used."`
 	Autostart autostartCmd `cmd:"" help:"Start when you log in: on, off, or say what holds."`

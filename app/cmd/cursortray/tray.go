@@ -8,6 +8,7 @@ import (
 
 	"cursortray/app"
 	"cursortray/app/control"
+	"cursortray/proxy/chat"
 	"cursortray/tray"
 )
 
@@ -22,7 +23,7 @@ type trayCmd struct {
 
 func (trayCmd) Help() string {
 	return `Where the desktop has no tray, the proxy runs without an icon; cursortray status shows it, cursortray quit ends it.
-A second start says that the first one is running and exits with 0.`
+A second start shows the dashboard of the first one, says that it is running, and exits with 0. The first start of all shows how to begin.`
 }
 
 func (c *trayCmd) Run(p *process) error {
@@ -35,7 +36,7 @@ func (c *trayCmd) Run(p *process) error {
 	}
 	holder, err := control.Hold(s.dirs.Runtime)
 	if errors.Is(err, control.ErrHeld) {
-		return p.alreadyRunning(s)
+		return p.alreadyRunning(s, c.Autostart)
 	}
 	if holder != nil {
 		defer p.logToFile(s, c.Autostart)()
@@ -52,6 +53,8 @@ func (c *trayCmd) Run(p *process) error {
 	}
 	if !s.settings.StartProxy {
 		i.app.Do(app.StopProxy{})
+	} else if !c.Demo && !c.Autostart && p.hasScreen() && firstStart(s.dirs.State) {
+		i.app.Do(app.OpenDashboard{Page: "start"})
 	}
 	return p.runInstance(i, func(ctx context.Context) {
 		// A tray that breaks has been told; the proxy goes on.
@@ -59,13 +62,23 @@ func (c *trayCmd) Run(p *process) error {
 	})
 }
 
-func (p *process) alreadyRunning(s *setup) error {
+// alreadyRunning tells who is, and shows it to a user who has asked for it.
+func (p *process) alreadyRunning(s *setup, autostarted bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), helloTime)
 	defer cancel()
 	text := "cursortray is already running"
 	if status, err := control.NewClient(s.dirs.Runtime).Status(ctx); err == nil {
 		text += fmt.Sprintf(" as process %d; its proxy is %s", status.PID, status.Proxy.State)
 	}
-	_, err := fmt.Fprintln(p.stdout, text)
-	return err
+	if _, err := fmt.Fprintln(p.stdout, text); err != nil || autostarted || !p.hasScreen() {
+		return err
+	}
+	page, err := control.NewClient(s.dirs.Runtime).Dashboard(ctx, "")
+	if err == nil {
+		err = p.browse(page.URL)
+	}
+	if err != nil { // it runs, which is what was asked for
+		fmt.Fprintf(p.stderr, "cursortray: its dashboard does not open: %s\n", chat.AsError(err).Message)
+	}
+	return nil
 }

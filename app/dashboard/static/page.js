@@ -140,7 +140,7 @@
 
   document.addEventListener("submit", async (event) => {
     const form = event.target;
-    if (form.method !== "post") return;
+    if (form.getAttribute("method") !== "post") return;
     event.preventDefault();
     const button = event.submitter;
     const body = new URLSearchParams(new FormData(form, button?.name ? button : null));
@@ -150,7 +150,7 @@
     button?.setAttribute("aria-busy", "true");
     if (form.dataset.slow && button) button.textContent = form.dataset.slow;
     try {
-      const answer = await fetch(form.action, { method: "POST", body, headers: { "X-Requested-With": "script" } });
+      const answer = await fetch(form.getAttribute("action"), { method: "POST", body, headers: { "X-Requested-With": "script" } });
       if (answer.status === 401) return void location.reload();
       if (!answer.ok) return void say(await answer.text(), true);
       const result = await answer.json();
@@ -190,7 +190,7 @@
     const form = event.target.form;
     if (form?.dataset.filter === undefined) return;
     clearTimeout(typed);
-    typed = setTimeout(() => show(form.action + "?" + new URLSearchParams(new FormData(form))), 150);
+    typed = setTimeout(() => show(form.getAttribute("action") + "?" + new URLSearchParams(new FormData(form))), 150);
   });
 
   document.querySelector(".nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
