@@ -5,16 +5,20 @@ import (
 	"net/http"
 
 	"cursortray/proxy/chat"
+	"cursortray/proxy/tokencount"
 	"cursortray/proxy/turn"
 )
 
 // Responses answers POST /v1/responses. An error of reading the body that is a
 // *chat.Error is answered as it is.
 func (h *Handler) Responses(w http.ResponseWriter, r *http.Request) {
-	h.run.Serve(w, r, h.responsesCall, writeResponsesError)
+	decode := func(body []byte, unknown func(string)) (*turn.Call, *chat.Error) {
+		return h.responsesCall(r.Header, body, unknown)
+	}
+	h.run.Serve(w, r, decode, writeResponsesError)
 }
 
-func (h *Handler) responsesCall(body []byte, unknown func(string)) (*turn.Call, *chat.Error) {
+func (h *Handler) responsesCall(client http.Header, body []byte, unknown func(string)) (*turn.Call, *chat.Error) {
 	req, err := decodeResponses(body, unknown, h.kept)
 	if err != nil {
 		return nil, err
@@ -25,6 +29,9 @@ func (h *Handler) responsesCall(body []byte, unknown func(string)) (*turn.Call, 
 		sealed:   req.sealed,
 		serial:   req.SerialTools,
 		choice:   req.origins.choiceJSON(req.Choice),
+	}
+	if needsUsage(client) {
+		response.input = tokencount.Estimate(&req.Request)
 	}
 	if req.stored {
 		response.kept = h.kept

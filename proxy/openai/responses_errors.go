@@ -2,8 +2,6 @@ package openai
 
 import (
 	"net/http"
-	"slices"
-	"strings"
 
 	"cursortray/proxy/chat"
 )
@@ -21,13 +19,6 @@ func responsesAnswer(err *chat.Error, client http.Header) answer {
 		row.status = http.StatusTooManyRequests
 	}
 	return row
-}
-
-// repeats429 recognises the npm SDKs, with which pi, OpenCode and Copilot's
-// command line are made, and Qwen Code.
-func repeats429(client http.Header) bool {
-	agent := client.Get("User-Agent")
-	return slices.ContainsFunc([]string{"OpenAI/", "ai-sdk/", "QwenCode/"}, func(name string) bool { return strings.Contains(agent, name) })
 }
 
 func writeResponsesError(w http.ResponseWriter, r *http.Request, err *chat.Error) {

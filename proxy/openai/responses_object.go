@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"cursortray/proxy/chat"
+	"cursortray/proxy/tokencount"
 	"cursortray/proxy/turn"
 	"cursortray/proxy/wirejson"
 )
@@ -15,6 +16,7 @@ type responseObject struct {
 	sealed  bool       // the client asked for encrypted reasoning
 	serial  bool       // at most one call
 	choice  []byte     // the tool choice, as JSON
+	input   int        // estimated tokens of the request, where usage must not lack; else 0
 	kept    *keptItems // gets the finished items; nil where the client keeps them
 }
 
@@ -48,6 +50,15 @@ const responsePrefix = "resp_"
 
 // suffix is the part of the response's id that the ids of its items repeat.
 func (r *responseObject) suffix() string { return r.id[len(responsePrefix):] }
+
+// figured puts estimates in the place of usage that nobody knows, where it must
+// not lack.
+func (r *responseObject) figured(finish chat.Finish, said *tokencount.Estimator) chat.Finish {
+	if finish.Usage == nil && r.input > 0 {
+		finish.Usage = &chat.Usage{Input: r.input, Output: said.Tokens()}
+	}
+	return finish
+}
 
 // ending is how a response ended; the zero value is that it has not.
 type ending struct {
@@ -150,8 +161,10 @@ func appendResponseUsage(dst []byte, u *chat.Usage, window *chat.Context) []byte
 // appendResponse appends the body of an answer that is not streamed.
 func appendResponse(dst []byte, r *responseObject, answer *chat.Response) []byte {
 	out := output{response: r}
+	var said tokencount.Estimator
 	end := endingOf(answer.Finish)
 	add := func(it item, status, content string) {
+		said.Add(content)
 		it = out.next(it)
 		out.add(&it, status, wirejson.AppendEscaped(nil, content))
 	}
@@ -169,5 +182,5 @@ func appendResponse(dst []byte, r *responseObject, answer *chat.Response) []byte
 		it, content := r.origins.called(call)
 		add(it, statusCompleted, content)
 	}
-	return r.append(dst, end, out.json)
+	return r.append(dst, endingOf(r.figured(answer.Finish, &said)), out.json)
 }

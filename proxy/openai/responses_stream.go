@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"cursortray/proxy/chat"
+	"cursortray/proxy/tokencount"
 	"cursortray/proxy/wirejson"
 )
 
@@ -15,6 +16,7 @@ type responseStream struct {
 	output   output
 	sequence int
 	begun    bool
+	said     tokencount.Estimator
 
 	open    *item  // the item that grows, nil for none
 	place   []byte // where the open item's content stands, as members of its events
@@ -103,7 +105,7 @@ func (s *responseStream) call(call chat.ToolCall) {
 func (s *responseStream) finish(finish chat.Finish) {
 	e := endingOf(finish)
 	s.close(e.status())
-	s.state("response."+e.status(), e)
+	s.state("response."+e.status(), endingOf(s.response.figured(finish, &s.said)))
 }
 
 // start opens an item; the one before is whole.
@@ -127,6 +129,9 @@ func (s *responseStream) start(it item) {
 
 // pieces adds text to the open item.
 func (s *responseStream) pieces(text string) {
+	if s.response.input > 0 {
+		s.said.Add(text)
+	}
 	for text != "" {
 		n := wirejson.PieceLength(text)
 		s.event(s.open.kind.delta)

@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"proxy/wirejson":   {"proxy/chat"},
 	"proxy/turn":       {"proxy/chat", "proxy/sse", "proxy/wirejson"},
 	"proxy/tokencount": {"proxy/chat", "proxy/wirejson"},
-	"proxy/openai":     {"proxy/chat", "proxy/turn", "proxy/wirejson"},
+	"proxy/openai":     {"proxy/chat", "proxy/turn", "proxy/tokencount", "proxy/wirejson"},
 	"proxy/anthropic":  {"proxy/chat", "proxy/turn", "proxy/tokencount", "proxy/wirejson"},
 	"proxy/modellist":  {"proxy/chat", "proxy/turn"},
 	// Exact amounts, for prices, for the ledger and for limits.
