@@ -3,11 +3,13 @@ package app
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
 
 	"cursortray/app/autostart"
+	"cursortray/proxy/chat"
 )
 
 // fakeEntry is an entry that other programs change, too.
@@ -74,6 +76,9 @@ type fakeRecorder struct {
 
 func (r fakeRecorder) Arm(done func(string, error)) { r.armed <- done }
 func (r fakeRecorder) Disarm()                      { r.disarmed <- struct{}{} }
+
+func (r fakeRecorder) Wrap(next http.Handler) http.Handler            { return next }
+func (r fakeRecorder) Events(context.Context) func(chat.Event, error) { return nil }
 
 func TestRecordNext(t *testing.T) {
 	recorder := fakeRecorder{make(chan func(string, error), 4), make(chan struct{}, 4)}

@@ -1,6 +1,13 @@
 package app
 
-import "path/filepath"
+import (
+	"context"
+	"iter"
+	"net/http"
+	"path/filepath"
+
+	"cursortray/proxy/chat"
+)
 
 // Recorder writes down the next request for a model, without what is said in
 // it. *recording.Recorder is one. Its methods return at once and may be called
@@ -11,6 +18,11 @@ type Recorder interface {
 	Arm(done func(path string, err error))
 	// Disarm waits for no request any more. A recording that has begun goes on.
 	Disarm()
+	// Wrap returns a handler that records for next.
+	Wrap(next http.Handler) http.Handler
+	// Events returns what takes the back-end's events for the request of ctx; nil
+	// if that is not recorded.
+	Events(ctx context.Context) func(chat.Event, error)
 }
 
 // RecordingStatus says how it stands with the recording of a request.
@@ -55,5 +67,26 @@ func (m *machine) cancelRecord() {
 		m.app.cfg.Recorder.Disarm()
 		m.snap.Recording.Waiting = false
 		m.notify("The next request will not be recorded")
+	}
+}
+
+// overheard is a back-end whose events are recorded along with their request.
+type overheard struct {
+	chat.Backend
+	recorder Recorder
+}
+
+func (b overheard) Chat(ctx context.Context, req *chat.Request) iter.Seq2[chat.Event, error] {
+	turn, note := b.Backend.Chat(ctx, req), b.recorder.Events(ctx)
+	if note == nil {
+		return turn
+	}
+	return func(yield func(chat.Event, error) bool) {
+		for event, err := range turn {
+			note(event, err)
+			if !yield(event, err) {
+				return
+			}
+		}
 	}
 }

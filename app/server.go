@@ -147,6 +147,9 @@ func (m *machine) proxyConfig() proxy.Config {
 	a := m.app
 	cfg := a.cfg.Proxy
 	cfg.Backend = observed{Backend: a.cfg.Backend, app: a}
+	if r := a.cfg.Recorder; r != nil {
+		cfg.Backend, cfg.Wrap = overheard{cfg.Backend, r}, r.Wrap
+	}
 	cfg.Authorize = a.authorize
 	cfg.Health = func(context.Context) proxy.Health { return a.Snapshot().Health() }
 	cfg.Activity = a.setActive

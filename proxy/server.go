@@ -30,7 +30,9 @@ type Config struct {
 	Authorize func(ctx context.Context, key string) (who Caller, ok bool, err error)
 	// Health describes the state of the program. It is called only for requests
 	// with a valid key.
-	Health  func(ctx context.Context) Health
+	Health func(ctx context.Context) Health
+	// Wrap, if set, goes around the handler of all requests.
+	Wrap    func(http.Handler) http.Handler
 	Hosts   []string // names besides the loopback ones that the Host header may have
 	Origins []string // allowed values of the Origin header: exact, or "scheme://*"
 	Logger  *slog.Logger
@@ -126,6 +128,9 @@ func New(cfg Config) *Server {
 	turns := turn.Config{Backend: cfg.Backend, KeepAlive: s.cfg.KeepAlive, Logger: s.log, Done: noteOutcome}
 	s.chat, s.messages, s.models = openai.New(turns), anthropic.New(turns), modellist.New(turns, fail)
 	s.handler = s.recorded(s.guarded(s.routes()))
+	if cfg.Wrap != nil {
+		s.handler = cfg.Wrap(s.handler)
+	}
 	return s
 }
 

@@ -80,6 +80,7 @@ func routes(cfg Config) http.Handler {
 	mux.HandleFunc("GET /models", s.models)
 	mux.HandleFunc("POST /open", s.openDashboard)
 	s.accountRoutes(mux)
+	s.recordRoutes(mux)
 	s.editorRoutes(mux)
 	return mux
 }

@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"app/config":      {"app/confedit", "proxy/money"},
 	"app/autostart":   {},
 	"app/logfile":     {},
+	"app/recording":   {"proxy/chat"},
 	"app/notify":      {"app", "app/sessionbus", "proxy/chat"},
 	"app/sessionbus":  {},
 	"app/e2e":         {},

@@ -216,6 +216,7 @@ func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) 
 	if err := i.addEditors(p, s, &cfg); err != nil {
 		return nil, errors.Join(err, i.close())
 	}
+	cfg.Recorder = p.recorder(s)
 	cfg.Notifications = strings.Join(s.settings.Notifications, ",")
 	if err := i.addDashboard(p, s, &cfg); err != nil {
 		return nil, errors.Join(err, i.close())

@@ -44,6 +44,7 @@ type commandLine struct {
 	Setup     setupCmd     `cmd:"" help:"Set an editor up to use the proxy, check it, undo that."`
 	Usage     usageCmd     `cmd:"" help:"Say how much of the Cursor plan is used."`
 	Autostart autostartCmd `cmd:"" help:"Start when you log in: on, off, or say what holds."`
+	Record    recordCmd    `cmd:"" help:"Write the next request down for a bug report, without what is said in it."`
 	Logs      logsCmd      `cmd:"" help:"Print the log of the running instance, or of the last one."`
 	Doctor    doctorCmd    `cmd:"" help:"Check everything that can be wrong, and say how to mend it."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`

@@ -61,6 +61,13 @@ func (r *redactor) Write(line []byte) (int, error) {
 	return len(line), err
 }
 
+// masked returns text without what is masked.
+func (r *masks) masked(text []byte) []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.mask(text)
+}
+
 // mask is called with mu held.
 func (r *masks) mask(text []byte) []byte {
 	masked := r.shapes.ReplaceAll(text, []byte("[secret]"))
