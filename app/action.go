@@ -1,5 +1,7 @@
 package app
 
+import "time"
+
 // Action is something a user can ask for. The set is closed: what is in this
 // file.
 type Action interface{ isAction() }
@@ -36,6 +38,9 @@ type OpenLink struct{ Page Link }
 
 // CopyKey puts the local API key on the clipboard.
 type CopyKey struct{}
+
+// AllowSpending lifts all spend limits for a while; 0 ends that.
+type AllowSpending struct{ For time.Duration }
 
 // Recheck asks the back-end whether it would serve a request now.
 type Recheck struct{}
@@ -141,6 +146,7 @@ func (UseNextPort) isAction()      {}
 func (SetStartProxy) isAction()    {}
 func (OpenSettingsFile) isAction() {}
 func (OpenLink) isAction()         {}
+func (AllowSpending) isAction()    {}
 
 func (Recheck) isAction()          {}
 func (SignIn) isAction()           {}

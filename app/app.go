@@ -69,6 +69,10 @@ type Config struct {
 	DefaultModel     *DefaultModel
 	SaveDefaultModel func(id string) error
 	Costs            Costs // nil: there are none
+	// Ledger keeps what requests used; nil: nothing does. Guard refuses requests
+	// at the user's limits; nil: there are none. Main closes them after Run.
+	Ledger Ledger
+	Guard  Guard
 
 	Keys      Keys
 	KeyOwners KeyOwners // nil: no editor has a key of its own
@@ -212,6 +216,8 @@ func (a *App) turn(ctx context.Context, m *machine) {
 			m.loadModels(false)
 		case <-m.ages.C:
 			m.showAges()
+		case <-m.guardLook.C:
+			m.showGuard()
 		case <-m.clock.C:
 			m.lookAtClock()
 		}

@@ -59,7 +59,7 @@ type conversations struct {
 }
 
 // turnEnded takes what a turn said at its end.
-func (m *machine) turnEnded(req *chat.Request, f chat.Finish) {
+func (m *machine) turnEnded(req *chat.Request, f *chat.Finish, p priced) {
 	if f.Conversation == "" {
 		return
 	}
@@ -85,7 +85,7 @@ func (m *machine) turnEnded(req *chat.Request, f chat.Finish) {
 	if f.Reason != chat.ToolCalls {
 		conversation.Turns++
 	}
-	m.charge(&conversation, f)
+	conversation.charge(p, f.Reason)
 	m.showAges() // and again and again from now on
 	c.all = slices.Insert(c.all, 0, conversation)
 	c.all = c.all[:min(len(c.all), maxConversations)]
@@ -102,34 +102,44 @@ func (m *machine) modelID(req *chat.Request) string {
 	return req.Model
 }
 
-// charge adds the price of a turn.
-func (m *machine) charge(c *Conversation, f chat.Finish) {
-	costs := m.app.cfg.Costs
-	used := f.Paid()
-	if used == nil {
-		// A pause for a tool is counted at the end of its turn.
-		c.Unpriced = c.Unpriced || f.Reason != chat.ToolCalls
-		return
+// priced is what a turn costs by the table of prices.
+type priced struct {
+	cursor.Cost
+	used  *chat.Usage // nil: it was not told what the turn used
+	known bool        // there is a price
+}
+
+// price returns what a turn costs.
+func (m *machine) price(model string, f *chat.Finish) priced {
+	costs, p := m.app.cfg.Costs, priced{used: f.Paid()}
+	if p.used == nil || costs == nil {
+		return p
 	}
-	charge := cursor.Charge{Model: c.Model, Usage: *used, Summed: true, Team: m.paysPerToken()}
+	charge := cursor.Charge{Model: model, Usage: *p.used, Summed: true, Team: m.paysPerToken()}
 	if f.Context != nil && !f.Context.Stale {
 		charge.Prompt = f.Context.Used
 	}
-	if costs == nil {
-		c.Unpriced = true
-		return
-	}
-	cost, ok := costs.Cost(charge)
-	if routed := charge; c.Routed != "" {
+	p.Cost, p.known = costs.Cost(charge)
+	if routed := charge; f.Routed != "" {
 		// Some modes of Auto are billed by the model that was chosen, and nobody
 		// says which mode it is.
-		routed.Model = c.Routed
-		if other, known := costs.Cost(routed); known && other.Money.Compare(cost.Money) > 0 {
-			cost.Rough = true
+		routed.Model = f.Routed
+		if other, known := costs.Cost(routed); known && other.Money.Compare(p.Money) > 0 {
+			p.Rough = true
 		}
 	}
-	c.Cost = c.Cost.Add(cost.Money)
-	c.Unpriced, c.Rough = c.Unpriced || !ok, c.Rough || cost.Rough
+	return p
+}
+
+// charge adds the price of a turn.
+func (c *Conversation) charge(p priced, reason chat.Reason) {
+	if p.used == nil {
+		// A pause for a tool is counted at the end of its turn.
+		c.Unpriced = c.Unpriced || reason != chat.ToolCalls
+		return
+	}
+	c.Cost = c.Cost.Add(p.Money)
+	c.Unpriced, c.Rough = c.Unpriced || !p.known, c.Rough || p.Rough
 }
 
 // paysPerToken tells whether the plan is one that has a fee on every token.

@@ -112,8 +112,8 @@ func (m *machine) showBackend() {
 	}
 }
 
-// observed is the back-end as the proxy sees it: it tells the App how turns
-// end, and what they used.
+// observed is the back-end as the proxy sees it: it lets the guard refuse
+// turns, and tells the App how they end, and what they used.
 type observed struct {
 	chat.Backend
 	app *App
@@ -121,16 +121,22 @@ type observed struct {
 
 func (b observed) Chat(ctx context.Context, req *chat.Request) iter.Seq2[chat.Event, error] {
 	req = b.app.cfg.DefaultModel.request(req)
-	turn := b.Backend.Chat(ctx, req)
 	if client, now := req.Client, time.Now(); client.Key != "" {
 		b.app.inbox.put(func(m *machine) { m.editorAsked(client, now) })
 	}
 	return func(yield func(chat.Event, error) bool) {
-		for event, err := range turn {
+		tally, ctx := b.app.observe(ctx, req)
+		if refusal := tally.admit(ctx); refusal != nil {
+			yield(nil, refusal)
+			return
+		}
+		defer tally.left(ctx)
+		for event, err := range b.Backend.Chat(ctx, req) {
 			if err != nil {
+				tally.failed(ctx, chat.AsError(err))
 				b.ended(err)
 			} else if finish, ok := event.(chat.Finish); ok {
-				b.app.inbox.put(func(m *machine) { m.turnEnded(req, finish) })
+				tally.finished(finish)
 				b.ended(nil)
 			}
 			if !yield(event, err) {

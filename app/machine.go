@@ -35,6 +35,7 @@ type machine struct {
 	recheck   *time.Timer // until the back-end is checked again
 	noticeEnd *time.Timer // until the notice is taken away
 	ages      *time.Timer // until ages are told anew
+	guardLook *time.Timer // until the guard is looked at again
 	clock     *time.Ticker
 	lastLook  time.Time // at the clock on the wall
 }
@@ -48,6 +49,7 @@ func newMachine(a *App, life context.Context) *machine {
 		recheck:   time.NewTimer(never),
 		noticeEnd: time.NewTimer(never),
 		ages:      time.NewTimer(never),
+		guardLook: time.NewTimer(never),
 		clock:     time.NewTicker(wakeInterval),
 	}
 	m.lastLook = m.wall()
@@ -67,6 +69,7 @@ func (m *machine) begin() {
 	}
 	m.recheck.Reset(firstCheck)
 	m.readKey()
+	m.readLedger()
 	m.lookForEditors(firstEditorsLook)
 	m.readAutostart()
 	if m.app.cfg.Account == nil {
@@ -81,6 +84,7 @@ func (m *machine) stopTimers() {
 	m.recheck.Stop()
 	m.noticeEnd.Stop()
 	m.ages.Stop()
+	m.guardLook.Stop()
 	m.clock.Stop()
 }
 
@@ -166,6 +170,8 @@ func (m *machine) do(action Action) {
 		m.switchEditor(a.ID, a.Off)
 	case LookForEditors:
 		m.lookForEditors(0)
+	case AllowSpending:
+		m.allowSpending(a.For)
 	case Recheck:
 		m.recheckAll()
 	}

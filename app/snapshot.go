@@ -19,6 +19,9 @@ type Snapshot struct {
 	Plan    PlanStatus
 	// Conversations are those of the last day; nil: there are none.
 	Conversations *ConversationList
+	// Recent are the last requests for a model; nil: there were none.
+	Recent *RequestList
+	Guard  GuardStatus
 	// Editors are those that can be set up or have asked; nil: none is known.
 	Editors   *EditorList
 	Autostart AutostartStatus

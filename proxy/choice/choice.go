@@ -178,6 +178,7 @@ func (b *Backend) Chat(ctx context.Context, req *chat.Request) iter.Seq2[chat.Ev
 			}
 			talk.way = w
 		}
+		tell(ctx, talk.way.ID)
 		n := b.memory.note(talk, req)
 		for event, err := range talk.way.Backend.Chat(ctx, req) {
 			if err != nil {

@@ -47,6 +47,9 @@ type Config struct {
 	Failed func(err error)
 }
 
+// Step is how exact a Guard keeps time.
+const Step = 10 * time.Second
+
 // pastTime bounds how long the first run waits for what is past.
 const pastTime = 3 * time.Second
 
@@ -67,7 +70,7 @@ type usage struct{ hour, day window }
 
 func newUsage() *usage {
 	return &usage{
-		hour: window{span: time.Hour, step: 10 * time.Second},
+		hour: window{span: time.Hour, step: Step},
 		day:  window{span: 24 * time.Hour, step: time.Minute},
 	}
 }
