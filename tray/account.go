@@ -10,74 +10,72 @@ import (
 // noteLines is how many rows a message about the login may fill.
 const noteLines = 3
 
-// accountRows tell who is logged in, what they have used, and which models
-// they have.
+// accountRows tell who is logged in and what they have used, and log in.
 func accountRows(s app.Snapshot) []Item {
+	rows := []Item{accountMenu(s)}
+	rows = append(rows, noteRows("account.note", noteLines, loginNote(s.Account))...)
+	return append(rows, loginRows(s)...)
+}
+
+// accountMenu is the account with its plan. It is shown to whoever is logged out,
+// too, because hosts lose submenus that come late.
+func accountMenu(s app.Snapshot) Item {
 	a := s.Account
-	rows := []Item{hiddenIf(a.State == app.NoAccount, text("account", accountTitle(a)))}
-	rows = append(rows, noteRows("account.note", noteLines, loginNote(a))...)
-	rows = append(rows, loginRows(a)...)
-	rows = append(rows, planRows(s)...)
-	in := a.State == app.LoggedIn || a.State == app.LoginPending && s.Plan.Title != ""
-	refresh := choice("refresh", "Refresh", app.Refresh{})
-	refresh.Hidden = !in
-	return append(rows, refresh, modelsMenu(s), conversationsMenu(s))
+	known := a.State == app.LoggedIn || a.State == app.LoginPending && s.Plan.Title != ""
+	refresh := choice("refresh", doRefresh, app.Refresh{})
+	refresh.Hidden = !known
+	page := choice("account.page", doAccountPage, app.OpenLink{Page: app.AccountPage})
+	page.Hidden = a.State == app.NoAccount || s.Demo
+	logout := choice("logout", doLogout, app.SignOut{})
+	out := a.State == app.LoggedOut || a.State == app.LoginEnded
+	logout.Hidden = a.State != app.LoggedIn && !(a.Deleting && out)
+	rows := append([]Item{text("plan", planTitle(s))}, planRows(s)...)
+	return submenu("account", accountTitle(a), append(rows, refresh, page, logout)...)
 }
 
 func accountTitle(a app.AccountStatus) string {
 	switch a.State {
+	case app.NoAccount:
+		return accountNone
 	case app.Unread:
-		return "Looking for the Cursor login..."
+		return accountUnread
 	case app.LoginPending:
-		return "○ Confirm the login in the browser"
+		return accountPending
 	case app.LoggedIn:
-		if a.Email == "" {
-			return "Logged in to Cursor"
+		if plain(a.Email) == "" {
+			return accountIn
 		}
-		return "Logged in as " + a.Email
+		return fmt.Sprintf(accountInAs, a.Email)
 	case app.LoginEnded:
-		return "The Cursor login has ended"
+		return accountEnded
 	}
 	switch {
 	case a.Deleting:
-		return "Logged out, but the login is still saved"
+		return accountDeleting
 	case a.Problem != nil:
-		return "The saved Cursor login cannot be read"
+		return accountLost
 	default:
-		return "Not logged in to Cursor"
+		return accountOut
 	}
 }
 
 // loginNote says why the last attempt failed, or that the login will not last.
-// Why nobody is logged in otherwise is among the problems.
+// Why nobody is logged in otherwise is told further up.
 func loginNote(a app.AccountStatus) string {
 	switch {
 	case a.State == app.LoginPending:
 		return ""
 	case a.Login.Failure != nil:
-		return "Login failed: " + a.Login.Failure.Message
+		return fmt.Sprintf(loginFailed, a.Login.Failure.Message)
 	default:
 		return sentence(a.Warning)
 	}
 }
 
-// noteRows makes n rows of a message.
-func noteRows(key string, n int, message string) []Item {
-	lines := wrap(message, n)
-	rows := make([]Item, n)
-	for i := range rows {
-		line := ""
-		if i < len(lines) {
-			line = lines[i]
-		}
-		rows[i] = hiddenIf(line == "", text(fmt.Sprintf("%s.%d", key, i+1), line))
-	}
-	return rows
-}
-
 // loginRows are separate rows for starting and ending a login: in one that
 // changes its meaning, a click for one of them could do another.
-func loginRows(a app.AccountStatus) []Item {
+func loginRows(s app.Snapshot) []Item {
+	a := s.Account
 	out := a.State == app.LoggedOut || a.State == app.LoginEnded
 	pending := a.State == app.LoginPending
 	shown := func(show bool, item Item) Item {
@@ -85,20 +83,31 @@ func loginRows(a app.AccountStatus) []Item {
 		return item
 	}
 	return []Item{
-		shown(out, choice("login", "Log in…", app.SignIn{})),
-		shown(out, choice("login.key", "Log in with an API key…", app.SignInWithKey{})),
-		shown(pending, choice("login.cancel", "Cancel login", app.CancelSignIn{})),
-		shown(pending, choice("login.page", "Open the login page again", app.OpenLoginPage{})),
-		shown(pending, choice("login.copy", "Copy login link", app.CopyLoginURL{})),
-		shown(a.State == app.LoggedIn || a.Deleting && out, choice("logout", "Log out", app.SignOut{})),
+		shown(out, choice("login", doLogin, app.SignIn{})),
+		shown(out, choice("login.key", doLoginKey, app.SignInWithKey{})),
+		shown(pending, choice("login.cancel", doLoginCancel, app.CancelSignIn{})),
+		shown(pending, choice("login.copy", doLoginCopy, app.CopyLoginURL{})),
+		shown(a.Keyring == app.KeyringAbsent, choice("login.file", doKeepInFile, app.KeepLoginInFile{})),
 	}
 }
 
-// planRows are a title, the figures, and how old they are.
+func planTitle(s app.Snapshot) string {
+	switch in := s.Account.State == app.LoggedIn; {
+	case plain(s.Plan.Title) != "":
+		return s.Plan.Title
+	case in && s.Plan.Problem != nil && plain(s.Plan.Problem.Message) != "":
+		return fmt.Sprintf(planFailed, s.Plan.Problem.Message)
+	case in:
+		return planAsking
+	default:
+		return planOut
+	}
+}
+
+// planRows are the figures, and how old they are.
 func planRows(s app.Snapshot) []Item {
-	p := s.Plan
-	rows := []Item{hiddenIf(p.Title == "", text("plan", p.Title))}
-	for i, line := range p.Lines {
+	var rows []Item
+	for i, line := range s.Plan.Lines {
 		key := fmt.Sprintf("plan.%d", i+1)
 		rows = append(rows, hiddenIf(line.Value == "", text(key, line.Label+" "+line.Value)))
 	}
@@ -106,16 +115,12 @@ func planRows(s app.Snapshot) []Item {
 }
 
 func planNote(s app.Snapshot) string {
-	var parts []string
-	if s.Plan.Age != "" {
-		parts = append(parts, "Figures from "+s.Plan.Age)
+	if s.Plan.Age == "" {
+		return ""
 	}
-	if p := s.Plan.Problem; p != nil && s.Account.State == app.LoggedIn {
-		if s.Plan.Title == "" {
-			parts = append(parts, "Plan usage: "+p.Message)
-		} else if s.Plan.Age != "" {
-			parts = append(parts, p.Message)
-		}
+	parts := []string{fmt.Sprintf(planOld, s.Plan.Age)}
+	if p := s.Plan.Problem; p != nil && s.Account.State == app.LoggedIn && s.Plan.Title != "" {
+		parts = append(parts, p.Message)
 	}
 	return strings.Join(parts, "; ")
 }

@@ -312,7 +312,7 @@ func TestTD2_StormOfUpdatesOnARealBus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	item.Click(t, "Copy base URL")
+	item.Click(t, "Copy/Base URL (OpenAI)")
 	item.Find(t, "○ Stopped")
 	sameRows(t, item, before)
 	item.Click(t, "Quit")
@@ -337,6 +337,45 @@ func TestTD1_HostThatIsLateAndRestarts(t *testing.T) {
 	}
 	bus.StartHost(t).Item(t).Click(t, "Quit")
 	c.exits(t)
+}
+
+// Some hosts take their name before they answer to it, when the library has
+// asked already.
+func TestTD1_HostThatAnswersLate(t *testing.T) {
+	bus := traytest.StartBus(t)
+	host := bus.StartSlowHost(t)
+	c := startChild(t, "app", "DBUS_SESSION_BUS_ADDRESS="+bus.Address)
+	c.url(t)
+	bus.AwaitIcon(t, c.cmd.Process.Pid)
+	host.Answer(t, true)
+	host.Item(t).Find(t, "● Running")
+	host.Stop()
+
+	host = bus.StartSlowHost(t)
+	host.Answer(t, true)
+	item := host.Item(t)
+	item.Click(t, "Quit")
+	c.exits(t)
+	if host.Extra() {
+		t.Error("the icon registered more than once")
+	}
+}
+
+// A watcher alone draws no icons.
+func TestTD1_WatcherThatNobodyDrawsFor(t *testing.T) {
+	bus := traytest.StartBus(t)
+	host := bus.StartSlowHost(t)
+	host.Answer(t, false)
+	c := startChild(t, "app", "DBUS_SESSION_BUS_ADDRESS="+bus.Address)
+	c.url(t)
+	traytest.Until(t, "that nothing draws is named", func() bool { return strings.Contains(c.stderr.String(), "shows tray icons") })
+	host.Draw(t)
+	traytest.Until(t, "that something draws is told", func() bool { return strings.Contains(c.stderr.String(), "shows tray icons now") })
+	host.Item(t).Click(t, "Quit")
+	c.exits(t)
+	if n := strings.Count(c.stderr.String(), "level=WARN"); n != 1 {
+		t.Errorf("%d warnings, want one:\n%s", n, c.stderr)
+	}
 }
 
 func TestTD1_NoBus(t *testing.T) {

@@ -19,26 +19,23 @@ const (
 )
 
 // conversationsMenu has a row for each conversation, the newest first, and what
-// the window of that one holds.
+// the window of that one holds. A click shows them on the dashboard.
 func conversationsMenu(s app.Snapshot) Item {
 	newest, ok := s.Conversations.Newest()
-	head := "No conversation yet"
+	title, head := menuTalks, talksNone
 	if ok {
-		head = contextLine(newest)
+		title, head = fmt.Sprintf(menuTalksN, len(s.Conversations.All)), contextLine(newest)
 	}
-	menu := Item{Key: "talks", Title: "Conversations", Enabled: true, Items: []Item{text("talks.head", head)}}
+	menu := submenu("talks", title, text("talks.head", head))
 	for i := range conversationSlots {
 		title := ""
 		if s.Conversations != nil && i < len(s.Conversations.All) {
 			title = conversationTitle(s.Conversations.All[i])
 		}
-		menu.Items = append(menu.Items, hiddenIf(title == "", text(fmt.Sprintf("talk.%d", i+1), title)))
+		row := choice(fmt.Sprintf("talk.%d", i+1), title, app.OpenDashboard{Page: "conversations"})
+		menu.Items = append(menu.Items, hiddenIf(title == "", row))
 	}
-	return addTo(menu, noteRows("talks.part", partLines, app.ContextParts(newest.Context)))
-}
-
-func addTo(menu Item, rows []Item) Item {
-	menu.Items = append(menu.Items, rows...)
+	menu.Items = append(menu.Items, noteRows("talks.part", partLines, app.ContextParts(newest.Context))...)
 	return menu
 }
 
@@ -49,9 +46,9 @@ func contextLine(c app.Conversation) string {
 // conversationTitle is how full the window is, as a bar and in figures, the
 // model, the turns and the price. The model's name gives way to the rest.
 func conversationTitle(c app.Conversation) string {
-	head, tail := "Context —", fmt.Sprintf(" - %d turns", c.Turns)
-	if c.Turns == 1 {
-		tail = " - 1 turn"
+	head, tail := contextUnknown, " - "+oneTurn
+	if c.Turns != 1 {
+		tail = " - " + fmt.Sprintf(manyTurns, c.Turns)
 	}
 	if cost := app.CostText(c); cost != "" {
 		tail += " - " + cost
@@ -62,10 +59,10 @@ func conversationTitle(c app.Conversation) string {
 			head = "! " + head
 		}
 	} else if c.Context != nil {
-		head = "Context " + app.TokenCount(c.Context.Used)
+		head = fmt.Sprintf(contextUsed, app.TokenCount(c.Context.Used))
 	}
 	room := maxTitle - utf8.RuneCountInString(head) - 1 - utf8.RuneCountInString(tail)
-	return head + " " + shorten(c.Model, room) + tail
+	return head + " " + shorten(app.ModelText(c.Model, c.Routed), room) + tail
 }
 
 // bar shows a percentage. Its characters are among those that every desktop was

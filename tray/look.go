@@ -11,29 +11,20 @@ import (
 // a longer one loses its end mark there.
 const tooltipLimit = 120
 
-// icon is the picture for s. What needs the user comes first.
-func icon(s app.Snapshot) assets.State {
-	switch p := s.Proxy; {
-	case p.State == app.Blocked || s.KeyProblem != "" || s.Account.Problem != nil || s.Backend.Problem != nil:
-		return assets.Problem
-	case p.State == app.Starting || p.State == app.Stopping || p.Active > 0 || s.Account.State == app.LoginPending:
-		return assets.Busy
-	case p.State == app.Running:
-		return assets.Running
-	default:
-		return assets.Stopped
-	}
-}
+// icon is the picture for s.
+func icon(s app.Snapshot) assets.State { return conditionOf(s).icon }
 
-// tooltip says in a line what the icon says.
+// tooltip says in a line what the icon says, and how full the window of the
+// newest conversation is.
 func tooltip(s app.Snapshot) string {
+	c := conditionOf(s)
 	parts := []string{"cursortray"}
 	if s.Demo {
 		parts[0] = "cursortray demo"
 	}
-	parts = append(parts, strings.TrimLeft(statusTitle(s), "●○! "))
-	if heading, _, _ := problem(s); heading != "" {
-		parts = append(parts, strings.TrimLeft(heading, "! "))
+	parts = append(parts, strings.TrimLeft(c.title, "●○! "))
+	if !c.proxy {
+		parts = append(parts, strings.TrimLeft(proxyTitle(s.Proxy), "●○! "))
 	}
 	if newest, ok := s.Conversations.Newest(); ok && newest.Context != nil {
 		parts = append(parts, contextLine(newest))

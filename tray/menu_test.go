@@ -4,11 +4,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,7 +27,7 @@ func base() app.Snapshot {
 	return app.Snapshot{
 		Version: "1.2.3",
 		Proxy:   app.ProxyStatus{State: app.Running, Addr: "127.0.0.1:8765", BaseURL: "http://127.0.0.1:8765/v1"},
-		Backend: app.BackendStatus{Name: "cursor-agent", Choice: "auto", Reason: "found in PATH"},
+		Backend: app.BackendStatus{ID: "agent", Name: "Cursor protocol", Choice: "auto", Reason: "logged in to Cursor"},
 	}
 }
 
@@ -92,59 +94,77 @@ func manyModels(s *app.Snapshot) {
 
 // goldenStates has every state that the menu tells apart.
 func goldenStates() map[string]app.Snapshot {
+	all := make(map[string]app.Snapshot)
+	for _, some := range []map[string]app.Snapshot{mainStates(), proxyStates(), accountStates(), detailStates()} {
+		maps.Copy(all, some)
+	}
+	return all
+}
+
+// mainStates are those that people know by a name, with all there is to show.
+func mainStates() map[string]app.Snapshot {
+	in := func(changes ...func(*app.Snapshot)) app.Snapshot {
+		return withAccount(app.LoggedIn, append([]func(*app.Snapshot){ada, withPlan, withModels, withConversations, withEditors, withRecent}, changes...)...)
+	}
+	failing := func(kind chat.Kind, code, message string) func(*app.Snapshot) {
+		return func(s *app.Snapshot) { s.Backend.Problem = &chat.Error{Kind: kind, Code: code, Message: message} }
+	}
+	nobody := failing(chat.LoginRequired, cursor.CodeLoginRequired, `nobody is logged in to Cursor; log in from the tray or with "cursortray login"`)
 	return map[string]app.Snapshot{
-		"account-unread": withAccount(app.Unread),
-		"account-out":    withAccount(app.LoggedOut),
-		"account-refused": withAccount(app.LoggedOut, func(s *app.Snapshot) {
-			s.Account.Login = app.LoginStatus{N: 1, Failure: chat.Errorf(chat.LoginRequired, "the login was refused; start it again")}
-		}),
-		"account-untrusted": withAccount(app.LoggedOut, func(s *app.Snapshot) {
-			s.Account.Login = app.LoginStatus{N: 1, Failure: chat.Errorf(chat.BadGateway,
-				"the certificate of the server that answers for Cursor is not trusted; behind a company proxy, name its certificate in SSL_CERT_FILE")}
-		}),
-		"account-pending": withAccount(app.LoginPending, func(s *app.Snapshot) {
+		"logged-out": withAccount(app.LoggedOut, nobody),
+		"logging-in": withAccount(app.LoginPending, nobody, func(s *app.Snapshot) {
 			s.Account.Login = app.LoginStatus{N: 1, URL: "https://cursor.com/loginDeepControl?uuid=1"}
 		}),
-		"account-in":      withAccount(app.LoggedIn, ada),
-		"account-unnamed": withAccount(app.LoggedIn),
-		"account-full":    withAccount(app.LoggedIn, ada, withPlan, withModels),
-		"account-session": withAccount(app.LoggedIn, ada, func(s *app.Snapshot) {
-			s.Account.Storage, s.Account.Warning = "memory", `the login lasts until cursortray ends, because token_store is "memory"`
+		"running":  in(),
+		"starting": in(func(s *app.Snapshot) { s.Proxy.State = app.Starting }),
+		"stopping": in(func(s *app.Snapshot) { s.Proxy.State, s.Proxy.Active = app.Stopping, 2 }),
+		"stopped":  in(func(s *app.Snapshot) { s.Proxy.State = app.Stopped }),
+		"port-busy": in(func(s *app.Snapshot) {
+			s.Proxy.State, s.Proxy.Owner, s.Proxy.Next = app.Blocked, "nginx (pid 812)", "127.0.0.1:8766"
+			s.Proxy.Problem = "port 8765 is used by nginx (pid 812)"
 		}),
-		"account-expired": withAccount(app.LoginEnded, func(s *app.Snapshot) {
+		"token-expired": withAccount(app.LoginEnded, ada, withModels, nobody, func(s *app.Snapshot) {
 			s.Account.Problem = chat.Errorf(chat.LoginRequired, `Cursor has ended the login; log in again from the tray or with "cursortray login"`)
 		}),
-		"account-locked": withAccount(app.LoggedOut, func(s *app.Snapshot) {
+		"offline": in(failing(chat.BadGateway, cursor.CodeOffline, "Cursor cannot be reached; check the network connection"), func(s *app.Snapshot) {
+			s.Plan.Age, s.Models.Age = "25 min ago", "3 days ago"
+			s.Plan.Problem, s.Models.Problem = s.Backend.Problem, s.Backend.Problem
+		}),
+		"quota-reached": in(failing(chat.QuotaSpent, "", "the plan's allowance is used up; wait for its reset, or choose another model")),
+		"guard-reached": in(func(s *app.Snapshot) {
+			s.Guard = app.GuardStatus{Reached: "60 requests in an hour", Until: clock(15, 4), RunsHour: 60, SpentDay: "$4.20"}
+		}),
+		"guard-open": in(func(s *app.Snapshot) { s.Guard = app.GuardStatus{AllowedUntil: clock(15, 4), RunsHour: 61} }),
+		"demo": with(func(s *app.Snapshot) {
+			s.Demo, s.Backend = true, app.BackendStatus{Name: "simulated Cursor", Choice: "demo", Fixed: true}
+			withModels(s)
+		}),
+		"client-outdated": in(failing(chat.BadGateway, codeOutdated, "Cursor wants a newer client; raise the client version in the settings")),
+		"keyring-locked": withAccount(app.LoggedOut, func(s *app.Snapshot) {
+			s.Account.Keyring = app.KeyringLocked
 			s.Account.Problem = chat.Errorf(chat.LoginRequired, "the saved Cursor login cannot be used: the keychain is locked; unlock it")
 		}),
-		"account-not-deleted": withAccount(app.LoggedOut, func(s *app.Snapshot) {
-			s.Account.Deleting = true
-			s.Account.Problem = chat.Errorf(chat.LoginRequired, "you are logged out, but the saved login cannot be deleted yet: the keychain is locked")
+		"keyring-absent": withAccount(app.LoggedOut, func(s *app.Snapshot) {
+			s.Account.Keyring = app.KeyringAbsent
+			s.Account.Problem = chat.Errorf(chat.LoginRequired, `the saved Cursor login cannot be used: the store of secrets is not available: there is no D-Bus session; start a keyring, or set token_store = "file"`)
 		}),
-		"account-old-figures": withAccount(app.LoggedIn, ada, withPlan, withModels, func(s *app.Snapshot) {
-			s.Plan.Age, s.Models.Age = "25 min ago", "3 days ago"
-			s.Plan.Problem = chat.Errorf(chat.BadGateway, "Cursor cannot be reached; check the network connection")
-			s.Models.Problem = s.Plan.Problem
+		"agent-missing": with(func(s *app.Snapshot) {
+			s.Backend = app.BackendStatus{ID: "cli", Name: "cursor-agent", Choice: "cli", Reason: "set by the user", Problem: &chat.Error{
+				Kind: chat.Unavailable, Code: codeNoCLI,
+				Message: "Cursor's CLI could not be started. Install it as described on cursor.com/cli, or give its path in CURSORTRAY_CURSOR_AGENT.",
+			}}
 		}),
-		"account-no-figures": withAccount(app.LoggedIn, ada, func(s *app.Snapshot) {
-			s.Plan.Problem = chat.Errorf(chat.BadGateway, "Cursor cannot be reached; check the network connection")
-			s.Models.Problem = s.Plan.Problem
-		}),
-		"models-300": withAccount(app.LoggedIn, ada, manyModels),
+	}
+}
 
-		"running":         base(),
-		"busy":            proxyIn(app.Running, 2),
-		"busy-one":        proxyIn(app.Running, 1),
-		"starting":        proxyIn(app.Starting, 0),
-		"stopping":        proxyIn(app.Stopping, 0),
-		"stopping-active": proxyIn(app.Stopping, 2),
-		"stopped":         proxyIn(app.Stopped, 0),
+// proxyStates are those of the port and of the way to Cursor.
+func proxyStates() map[string]app.Snapshot {
+	return map[string]app.Snapshot{
+		"busy":          proxyIn(app.Running, 2),
+		"busy-one":      proxyIn(app.Running, 1),
+		"stopping-idle": proxyIn(app.Stopping, 0),
 		"stopped-no-port": with(func(s *app.Snapshot) {
 			s.Proxy = app.ProxyStatus{State: app.Stopped, Addr: "127.0.0.1:0"}
-		}),
-		"port-busy": with(func(s *app.Snapshot) {
-			s.Proxy.State, s.Proxy.Owner = app.Blocked, "nginx (pid 812)"
-			s.Proxy.Problem = "port 8765 is used by nginx (pid 812)"
 		}),
 		"port-busy-unknown": with(func(s *app.Snapshot) {
 			s.Proxy.State, s.Proxy.Problem = app.Blocked, "port 8765 is used by another program"
@@ -154,29 +174,117 @@ func goldenStates() map[string]app.Snapshot {
 			s.Proxy.Problem = `the address "0.0.0.0:8765" can be reached from other machines, which could then use this Cursor account; ` +
 				`listen on 127.0.0.1, or set allow_remote = true if that is what you want`
 		}),
-		"login-required": failing(chat.LoginRequired, "not logged in to Cursor; run `cursor-agent login` in a terminal"),
-		"not-installed":  failing(chat.Unavailable, "cursor-agent was not found; install it from cursor.com/cli or set cursor_agent in the settings"),
-		"quota":          failing(chat.QuotaSpent, "the plan's allowance is used up until 3 December"),
-		"not-in-plan":    failing(chat.NotInPlan, "the plan does not include this model"),
-		"offline":        failing(chat.BadGateway, "cursor.com did not answer"),
-		"key-locked":     with(func(s *app.Snapshot) { s.KeyProblem = "the keychain is locked; unlock it and check again" }),
-		"demo": with(func(s *app.Snapshot) {
-			s.Demo, s.Backend = true, app.BackendStatus{Name: "simulated Cursor", Choice: "demo"}
-			withModels(s)
+		"cli-logged-out": with(func(s *app.Snapshot) {
+			s.Backend.Choice, s.Backend.ID = "cli", "cli"
+			s.Backend.Problem = chat.Errorf(chat.LoginRequired, "not logged in to Cursor; run `cursor-agent login` in a terminal")
 		}),
-		"conversations": with(withConversations),
-		"notice":        with(func(s *app.Snapshot) { s.Notice = app.Notice{Text: "Base URL copied", N: 1} }),
-		"long-reason": with(func(s *app.Snapshot) {
-			s.Backend.Reason = "the only way to reach Cursor in this version"
+		"not-in-plan": failing(chat.NotInPlan, "the plan does not include this model"),
+		"offline-stopped": with(func(s *app.Snapshot) {
+			*s = failing(chat.BadGateway, "cursor.com did not answer")
+			s.Proxy.State = app.Stopped
+		}),
+		"clock-wrong": with(func(s *app.Snapshot) {
+			s.Backend.Problem = &chat.Error{Kind: chat.BadGateway, Code: cursor.CodeClock, Message: "the clock of this computer is wrong by 2 days; set it"}
+		}),
+		"key-locked": with(func(s *app.Snapshot) {
+			s.KeyProblem, s.KeyKeyring = "the local API key lies in the keychain, which is locked; unlock it", app.KeyringLocked
+		}),
+		"key-problem": with(func(s *app.Snapshot) { s.KeyProblem = "the local API key cannot be read: the disk is full" }),
+	}
+}
+
+func accountStates() map[string]app.Snapshot {
+	return map[string]app.Snapshot{
+		"account-unread": withAccount(app.Unread),
+		"account-refused": withAccount(app.LoggedOut, func(s *app.Snapshot) {
+			s.Account.Login = app.LoginStatus{N: 1, Failure: chat.Errorf(chat.LoginRequired, "the login was refused; start it again")}
+		}),
+		"account-untrusted": withAccount(app.LoggedOut, func(s *app.Snapshot) {
+			s.Account.Login = app.LoginStatus{N: 1, Failure: chat.Errorf(chat.BadGateway,
+				"the certificate of the server that answers for Cursor is not trusted; behind a company proxy, name its certificate in SSL_CERT_FILE")}
+		}),
+		"account-unnamed": withAccount(app.LoggedIn),
+		"account-session": withAccount(app.LoggedIn, ada, func(s *app.Snapshot) {
+			s.Account.Storage, s.Account.Warning = "memory", `the login lasts until cursortray ends, because token_store is "memory"`
+		}),
+		"account-unsaved": withAccount(app.LoggedIn, ada, func(s *app.Snapshot) {
+			s.Account.Keyring = app.KeyringAbsent
+			s.Account.Warning = `the login lasts until cursortray ends, because the keychain cannot keep it; start a keyring, or set token_store = "file" to keep it in a private file`
+		}),
+		"account-not-deleted": withAccount(app.LoggedOut, func(s *app.Snapshot) {
+			s.Account.Deleting = true
+			s.Account.Problem = chat.Errorf(chat.LoginRequired, "you are logged out, but the saved login cannot be deleted yet: the keychain is locked")
+		}),
+		"account-unreadable": withAccount(app.LoggedOut, func(s *app.Snapshot) {
+			s.Account.Keyring, s.Account.Storage = app.KeyringFailing, "file"
+			s.Account.Problem = chat.Errorf(chat.LoginRequired, "the saved Cursor login cannot be used: others can read the file it is in")
+		}),
+		"account-damaged": withAccount(app.LoggedOut, func(s *app.Snapshot) {
+			s.Account.Keyring = app.KeyringDamaged
+			s.Account.Problem = chat.Errorf(chat.LoginRequired, "the saved Cursor login cannot be used: the stored value is damaged: its parts do not belong together")
+		}),
+		"account-no-figures": withAccount(app.LoggedIn, ada, func(s *app.Snapshot) {
+			s.Plan.Problem = chat.Errorf(chat.BadGateway, "Cursor cannot be reached; check the network connection")
+			s.Models.Problem = s.Plan.Problem
+		}),
+		"cli-by-choice": withAccount(app.LoggedOut, func(s *app.Snapshot) {
+			s.Backend.Choice, s.Backend.ID = "cli", "cli"
+			s.Account.Problem = chat.Errorf(chat.LoginRequired, "the saved Cursor login cannot be used")
+		}),
+	}
+}
+
+// detailStates are about parts of the menu.
+func detailStates() map[string]app.Snapshot {
+	return map[string]app.Snapshot{
+		"models-300": withAccount(app.LoggedIn, ada, manyModels),
+		"notice":     with(func(s *app.Snapshot) { s.Notice = app.Notice{Text: "Base URL copied", N: 1} }),
+		"recording":  with(func(s *app.Snapshot) { s.Recording.Waiting = true }),
+		"settings": with(func(s *app.Snapshot) {
+			s.Preferences = app.Preferences{Known: true, StartProxy: true}
+			s.Autostart = app.AutostartStatus{Known: true, On: true}
+			s.Notifications, s.LogFile = allNotifications, "/home/ada/.local/state/cursortray/log"
+		}),
+		"settings-broken": with(func(s *app.Snapshot) {
+			s.Autostart = app.AutostartStatus{Known: true, Problem: "the folder is read-only"}
 		}),
 		"plain-backend": with(func(s *app.Snapshot) { s.Backend = app.BackendStatus{Name: "cursor-agent"} }),
 	}
 }
 
+func clock(hour, minute int) time.Time {
+	return time.Date(2026, 11, 30, hour, minute, 0, 0, time.Local)
+}
+
+// withEditors has an editor in each state.
+func withEditors(s *app.Snapshot) {
+	s.Editors = &app.EditorList{All: []app.EditorStatus{
+		{ID: "codex", Name: "Codex", Found: true, State: stateSetUp, Keyed: true, Runs: 12},
+		{ID: "zed", Name: "Zed", Found: true, State: "not set up"},
+		{ID: "cline", Name: "Cline", Found: true, State: stateSetUp, Keyed: true, Off: true},
+		{ID: "aider", Name: "Aider", Found: true, State: stateSetUp, Keyed: true},
+		{ID: "qwen", Name: "Qwen Code", Found: true, State: stateChanged, Keyed: true},
+		{ID: "continue", Name: "Continue", Found: true, State: stateBroken},
+		{ID: "other", Name: "Another editor", State: stateByHand},
+		{ID: "goose", Name: "Goose", State: "not set up"},
+	}}
+}
+
+func withRecent(s *app.Snapshot) {
+	s.Recent = &app.RequestList{All: []app.Request{
+		{At: clock(14, 3), Editor: "codex", Model: "claude-opus-5-5-high", Outcome: requestOK, Cost: "0.0712345", Context: &chat.Context{Used: 18200, Max: 200000}},
+		{At: clock(14, 1), Model: "a-model-of-the-user-with-a-name-that-is-much-too-long-for-a-row", Outcome: requestOK, Cost: "0.0012"},
+		{At: clock(13, 59), Editor: "zed", Model: "auto", Outcome: "cursor_unreachable"},
+		{At: clock(9, 0), Outcome: "cancelled", Cost: "0"},
+	}}
+}
+
 func TestMenuGolden(t *testing.T) {
+	wanted := make(map[string]bool)
 	for name, s := range goldenStates() {
+		wanted[name+".golden"] = true
 		t.Run(name, func(t *testing.T) {
-			got := fmt.Sprintf("icon: %s\ntooltip: %s\n\n%s", icon(s), tooltip(s), picture(Menu(s), ""))
+			got := fmt.Sprintf("icon:    %s\ntooltip: %s\n\n%s", icon(s), tooltip(s), picture(Menu(s), ""))
 			file := filepath.Join("testdata", "menu", name+".golden")
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -192,35 +300,43 @@ func TestMenuGolden(t *testing.T) {
 			}
 		})
 	}
+	files, err := os.ReadDir(filepath.Join("testdata", "menu"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !wanted[f.Name()] {
+			t.Errorf("%s belongs to no state", f.Name())
+		}
+	}
 }
 
-// picture writes the menu as a user sees it, with keys and actions.
+// picture draws the menu as a user sees it: boxes before what can be checked, a
+// mark behind submenus, and behind a row what a click on it asks for.
 func picture(items []Item, indent string) string {
 	var b strings.Builder
 	for _, item := range items {
 		if item.Separator {
-			b.WriteString(indent + "----\n")
+			b.WriteString(indent + strings.Repeat("-", 40) + "\n")
+		}
+		if item.Separator || item.Hidden {
 			continue
 		}
-		line := fmt.Sprintf("%s%-12s %s", indent, item.Key, item.Title)
-		if item.Action != nil {
-			line += fmt.Sprintf("   -> %T", item.Action)
-			if copied, ok := item.Action.(app.CopyModel); ok {
-				line += " " + copied.ID
-			}
-		} else if !item.Enabled {
-			line += "   (text)"
+		line := indent
+		switch {
+		case item.Checked:
+			line += "[x] "
+		case item.Checkable:
+			line += "[ ] "
 		}
-		if item.Checked {
-			line += "   (checked)"
+		line += item.Title
+		switch {
+		case item.Items != nil:
+			line += " >"
+		case item.Action != nil:
+			line += strings.Repeat(" ", max(1, 66-utf8.RuneCountInString(line))) + "-> " + strings.ReplaceAll(fmt.Sprintf("%T%+[1]v", item.Action), "app.", "")
 		}
-		if item.Hidden && (strings.HasPrefix(item.Key, "model.") || strings.HasPrefix(item.Key, "talk")) {
-			continue // a slot
-		}
-		if item.Hidden {
-			line = fmt.Sprintf("%s%-12s (hidden)", indent, item.Key)
-		}
-		b.WriteString(line + "\n" + picture(item.Items, indent+"    "))
+		b.WriteString(strings.TrimSuffix(line, "{}") + "\n" + picture(item.Items, indent+"    "))
 	}
 	return b.String()
 }
@@ -249,7 +365,12 @@ func brokenRule(s app.Snapshot) error {
 	if len(tooltip(s)) == 0 || len(utf16(tooltip(s))) > 127 {
 		return fmt.Errorf("the tooltip %q has the wrong length", tooltip(s))
 	}
-	if (icon(s) == assets.Problem) != (len(s.Problems()) > 0) {
+	if title := Menu(s)[0].Title; (icon(s) == assets.Problem) != strings.HasPrefix(title, "! ") {
+		return fmt.Errorf("the icon is %s and the first row %q", icon(s), title)
+	}
+	// Only a Cursor that does not answer, and a login that is not there yet or on
+	// its way, are shown by something else than an alert.
+	if icon(s) == assets.Running && len(s.Problems()) > 0 {
 		return fmt.Errorf("the icon is %s with the problems %v", icon(s), s.Problems())
 	}
 	return nil
@@ -355,7 +476,9 @@ func randomSnapshot(rng *rand.Rand) app.Snapshot {
 	if rng.IntN(4) == 0 {
 		s.KeyProblem = words()
 	}
+	s.Proxy.Next, s.LogFile, s.Notifications = words(), words(), words()
 	randomAccount(rng, words, &s)
+	randomLists(rng, words, &s)
 	return s
 }
 
@@ -399,6 +522,32 @@ func randomAccount(rng *rand.Rand, words func() string, s *app.Snapshot) {
 		list.Families = append(list.Families, f)
 	}
 	s.Models.List = list
+}
+
+func randomLists(rng *rand.Rand, words func() string, s *app.Snapshot) {
+	if rng.IntN(2) == 0 {
+		s.Guard = app.GuardStatus{Reached: words(), Until: clock(rng.IntN(24), 1), RunsHour: rng.IntN(2), SpentDay: words()}
+	}
+	if rng.IntN(2) == 0 {
+		s.Editors = &app.EditorList{}
+		states := []string{stateSetUp, stateChanged, stateBroken, stateByHand, "not set up", words()}
+		for range rng.IntN(40) {
+			s.Editors.All = append(s.Editors.All, app.EditorStatus{
+				ID: "i" + words(), Name: words(), Found: rng.IntN(2) == 0, State: states[rng.IntN(len(states))],
+				Keyed: rng.IntN(2) == 0, Off: rng.IntN(2) == 0, Runs: rng.IntN(2000),
+			})
+		}
+	}
+	if rng.IntN(2) == 0 {
+		s.Recent = &app.RequestList{}
+		for range rng.IntN(14) {
+			r := app.Request{At: clock(rng.IntN(24), rng.IntN(60)), Editor: words(), Model: words(), Outcome: words(), Cost: words()}
+			if rng.IntN(2) == 0 {
+				r.Context = &chat.Context{Used: rng.IntN(3_000_000) - 10}
+			}
+			s.Recent.All = append(s.Recent.All, r)
+		}
+	}
 }
 
 func TestMenuHasTheSameRowsInEveryState(t *testing.T) {

@@ -18,9 +18,8 @@ func modelsMenu(s app.Snapshot) Item {
 	if list == nil {
 		list = &app.ModelList{}
 	}
-	refresh := enabledIf(s.Account.State == app.LoggedIn, choice("models.refresh", "Refresh list", app.Refresh{}))
-	// Hosts drop a submenu without a visible row, hence the first one.
-	menu := Item{Key: "models", Title: "Models", Enabled: true, Items: []Item{text("models.head", modelsTitle(s)), refresh}}
+	refresh := enabledIf(s.Account.State == app.LoggedIn, choice("models.refresh", modelsRefresh, app.Refresh{}))
+	menu := submenu("models", menuModels, text("models.head", modelsTitle(s)), refresh)
 	entries := modelEntries(list, modelSlots)
 	for i := range modelSlots {
 		slot := Item{Key: fmt.Sprintf("model.%d", i+1), Checkable: true, Hidden: true}
@@ -30,8 +29,8 @@ func modelsMenu(s app.Snapshot) Item {
 		}
 		menu.Items = append(menu.Items, slot)
 	}
-	more := fmt.Sprintf("%d of %d shown; cursortray models lists all", len(entries), list.IDs)
-	menu.Items = append(menu.Items, hiddenIf(len(entries) >= list.IDs, text("models.more", more)))
+	more := fmt.Sprintf(modelsMore, len(entries), list.IDs)
+	menu.Items = append(menu.Items, hiddenIf(len(entries) >= list.IDs, choice("models.more", more, app.OpenDashboard{Page: "models"})))
 	return menu
 }
 
@@ -39,15 +38,15 @@ func modelsTitle(s app.Snapshot) string {
 	m, in := s.Models, s.Account.State == app.LoggedIn || s.Account.State == app.NoAccount
 	switch {
 	case m.List != nil && m.Age != "":
-		return "Click copies the id; list from " + m.Age
+		return fmt.Sprintf(modelsCopyOld, m.Age)
 	case m.List != nil:
-		return "Click copies the id"
+		return modelsCopy
 	case m.Problem != nil && in && plain(m.Problem.Message) != "":
 		return sentence(m.Problem.Message)
 	case in:
-		return "Asking for the list..."
+		return modelsAsking
 	default:
-		return "Log in to see the models"
+		return modelsOut
 	}
 }
 
@@ -84,7 +83,7 @@ func modelRow(m app.ModelEntry, title string) Item {
 func familyTitle(f app.Family) string {
 	window := size(f.Window)
 	if f.MaxWindow > f.Window {
-		window += ", up to " + size(f.MaxWindow)
+		window = fmt.Sprintf(modelsUpTo, window, size(f.MaxWindow))
 	}
 	name := f.Name
 	if plain(name) == "" {

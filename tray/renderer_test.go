@@ -314,7 +314,7 @@ func TestRendererDrawsNothingWhenNothingChanged(t *testing.T) {
 func TestClickDoesWhatTheRowSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, base())
-		for _, key := range []string{"proxy", "copy.url", "copy.key", "quit", "status", "recheck", "line.proxy", "none"} {
+		for _, key := range []string{"proxy", "copy.url", "copy.key", "quit", "status", "recheck", "fix.port", "line.proxy", "none"} {
 			s.driver.click(key)
 		}
 		s.ctl.set(proxyIn(app.Stopped, 0))
@@ -335,7 +335,7 @@ func TestIconFollowsStateAndPanel(t *testing.T) {
 		time.Sleep(2 * pause)
 		s.ctl.set(proxyIn(app.Running, 1))
 		time.Sleep(2 * pause)
-		s.ctl.set(goldenStates()["quota"])
+		s.ctl.set(goldenStates()["quota-reached"])
 		time.Sleep(2 * pause)
 		synctest.Wait()
 		var got []string
@@ -401,7 +401,7 @@ func TestDiffTouchesOnlyWhatDiffers(t *testing.T) {
 	for _, c := range diff(Menu(base()), Menu(proxyIn(app.Stopped, 0))) {
 		changed[c.item.Key] = c
 	}
-	if got := slices.Sorted(maps.Keys(changed)); !slices.Equal(got, []string{"proxy", "status"}) {
+	if got := slices.Sorted(maps.Keys(changed)); !slices.Equal(got, []string{"dashboard", "editors.more", "proxy", "status"}) {
 		t.Errorf("changed rows: %v", got)
 	}
 	if c := changed["proxy"]; !c.title || c.enabled || c.checked || c.hidden {

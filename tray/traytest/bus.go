@@ -116,6 +116,18 @@ func (b *Bus) Kill() {
 	})
 }
 
+// AwaitIcon waits until a program has an icon, whether a host knows it or not.
+func (b *Bus) AwaitIcon(t testing.TB, pid int) {
+	t.Helper()
+	conn := b.Connect(t)
+	Until(t, "the program has an icon", func() bool {
+		var here bool
+		name := fmt.Sprintf("org.kde.StatusNotifierItem-%d-1", pid)
+		err := conn.BusObject().Call("org.freedesktop.DBus.NameHasOwner", 0, name).Store(&here)
+		return err == nil && here
+	})
+}
+
 // Connect returns a connection that ends with the test.
 func (b *Bus) Connect(t testing.TB) *dbus.Conn {
 	t.Helper()

@@ -1,10 +1,13 @@
 package traytest
 
 import (
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/godbus/dbus/v5"
+	"github.com/godbus/dbus/v5/prop"
 )
 
 const (
@@ -17,20 +20,59 @@ const (
 type Host struct {
 	conn  *dbus.Conn
 	items chan *Item
+
+	mu    sync.Mutex
+	names []string         // of icons, as hosts write them
+	props *prop.Properties // nil while it does not answer
 }
 
 // StartHost makes icons on the bus find a host.
 func (b *Bus) StartHost(t testing.TB) *Host {
 	t.Helper()
+	h := b.StartSlowHost(t)
+	h.Answer(t, true)
+	return h
+}
+
+// StartSlowHost takes the name of a host, but does not answer to it yet.
+func (b *Bus) StartSlowHost(t testing.TB) *Host {
+	t.Helper()
 	h := &Host{conn: b.Connect(t), items: make(chan *Item, 16)}
-	if err := h.conn.Export(watcher{h}, watcherPath, watcherName); err != nil {
-		t.Fatal(err)
-	}
 	reply, err := h.conn.RequestName(watcherName, dbus.NameFlagDoNotQueue)
 	if err != nil || reply != dbus.RequestNameReplyPrimaryOwner {
 		t.Fatalf("the name of the tray host: %v, %v", reply, err)
 	}
 	return h
+}
+
+// Answer makes the host answer. Drawing is whether it says that somebody draws
+// the icons that register.
+func (h *Host) Answer(t testing.TB, drawing bool) {
+	t.Helper()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	props, err := prop.Export(h.conn, watcherPath, prop.Map{watcherName: {
+		"RegisteredStatusNotifierItems":  {Value: []string{}, Emit: prop.EmitTrue},
+		"IsStatusNotifierHostRegistered": {Value: drawing, Emit: prop.EmitTrue},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.conn.Export(watcher{h}, watcherPath, watcherName); err != nil {
+		t.Fatal(err)
+	}
+	h.props = props
+}
+
+// Draw says that somebody draws the icons from now on.
+func (h *Host) Draw(t testing.TB) {
+	t.Helper()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.props.SetMust(watcherName, "IsStatusNotifierHostRegistered", true)
+	if err := h.conn.Emit(watcherPath, watcherName+".StatusNotifierHostRegistered"); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Stop takes the host away.
@@ -63,7 +105,12 @@ func (w watcher) RegisterStatusNotifierItem(service string, sender dbus.Sender) 
 	if strings.HasPrefix(service, "/") {
 		item.name, item.path = string(sender), dbus.ObjectPath(service)
 	}
-	w.host.items <- item
+	h := w.host
+	h.mu.Lock()
+	h.names = append(h.names, item.name+string(item.path))
+	h.props.SetMust(watcherName, "RegisteredStatusNotifierItems", slices.Clone(h.names))
+	h.mu.Unlock()
+	h.items <- item
 	return nil
 }
 

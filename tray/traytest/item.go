@@ -23,6 +23,7 @@ type Row struct {
 	ID        int32
 	Label     string // without the doubling of marks
 	Enabled   bool
+	Checked   bool
 	Visible   bool
 	Separator bool
 	Rows      []Row
@@ -121,6 +122,9 @@ func (l layout) row() (Row, error) {
 			r.Enabled, _ = v.Value().(bool)
 		case "visible":
 			r.Visible, _ = v.Value().(bool)
+		case "toggle-state":
+			state, _ := v.Value().(int32)
+			r.Checked = state == 1
 		case "type":
 			r.Separator = v.Value() == "separator"
 		}
@@ -154,7 +158,8 @@ func Labels(rows []Row) []string {
 	return all
 }
 
-// Find waits for a visible row whose label starts with text.
+// Find waits for a visible row whose label starts with text, also in submenus.
+// "Copy/API key" is that row in the submenu whose label starts with "Copy".
 func (i *Item) Find(t testing.TB, text string) Row {
 	t.Helper()
 	var found Row
@@ -163,15 +168,36 @@ func (i *Item) Find(t testing.TB, text string) Row {
 		if err != nil {
 			return false
 		}
-		for _, r := range rows {
-			if r.Visible && strings.HasPrefix(r.Label, text) {
-				found = r
-				return true
-			}
-		}
-		return false
+		var ok bool
+		found, ok = find(rows, text)
+		return ok
 	})
 	return found
+}
+
+func find(rows []Row, text string) (Row, bool) {
+	menu, inside, nested := strings.Cut(text, "/")
+	for _, r := range rows {
+		if nested && r.Visible && len(r.Rows) > 0 && strings.HasPrefix(r.Label, menu) {
+			return starts(r.Rows, inside)
+		}
+	}
+	return starts(rows, text)
+}
+
+// starts prefers rows further out.
+func starts(rows []Row, text string) (Row, bool) {
+	for _, r := range rows {
+		if r.Visible && strings.HasPrefix(r.Label, text) {
+			return r, true
+		}
+	}
+	for _, r := range rows {
+		if found, ok := starts(r.Rows, text); r.Visible && ok {
+			return found, true
+		}
+	}
+	return Row{}, false
 }
 
 // Click chooses the row whose label starts with text, when it can be chosen.
