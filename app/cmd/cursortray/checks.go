@@ -126,6 +126,9 @@ func (p *process) checkCursor(ctx context.Context, s *setup) []finding {
 	if about.Version == "" {
 		agent.State, agent.Detail = doubt, about.Path+" does not tell its version; it may be something else"
 	}
+	if about.Passed != "" {
+		agent.Detail += "; passed over: " + about.Passed
+	}
 	login := finding{Name: "login", State: good, Detail: "logged in"}
 	switch {
 	case err != nil:

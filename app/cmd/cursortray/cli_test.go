@@ -281,6 +281,9 @@ func TestDoctor(t *testing.T) {
 			t.Errorf("a secret is printed: %s", r.stdout)
 		}
 		byName := map[string]finding{}
+		if n := strings.Count(r.stdout, `"meaning": `); n != len(rep.Findings) {
+			t.Errorf("%d of %d findings say what they are about", n, len(rep.Findings))
+		}
 		for _, f := range rep.Findings {
 			byName[f.Name] = f
 		}
@@ -290,6 +293,7 @@ func TestDoctor(t *testing.T) {
 	for name, state := range map[string]verdict{
 		"settings": good, "instance": good, "port": good, "key": good, "cursor-agent": bad, "login": doubt, "network": doubt,
 		"keychain": good, "account": doubt, "clock": doubt, "agent-host": doubt,
+		"certificates": good, "editors": good, "autostart": good, "log": good,
 	} {
 		if f := found[name]; f.State != state || f.Detail == "" {
 			t.Errorf("%s: %+v, want %s", name, f, state)
@@ -299,7 +303,7 @@ func TestDoctor(t *testing.T) {
 	if f := found["desktop"]; f.State == bad || f.Detail == "" {
 		t.Errorf("desktop: %+v", f)
 	}
-	if len(rep.Findings) != 12 {
+	if len(rep.Findings) != 16 {
 		t.Errorf("%d findings", len(rep.Findings))
 	}
 	if r := m.run("doctor"); r.code != 1 || !strings.Contains(r.stdout, "To be mended: cursor-agent.") {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -23,10 +24,19 @@ const (
 // finding is what one check found. The JSON names are part of the command
 // line's promise.
 type finding struct {
-	Name   string  `json:"name"`             // settings, instance, port, key, desktop, keychain, account, clock, agent-host, cursor-agent, login, network
+	Name   string  `json:"name"`             // as in meaning
 	State  verdict `json:"state"`            // ok, warn or fail
 	Detail string  `json:"detail"`           // what was found and what it means
 	Remedy string  `json:"remedy,omitempty"` // how to mend it
+}
+
+// MarshalJSON adds what the check is about.
+func (f finding) MarshalJSON() ([]byte, error) {
+	type plain finding
+	return json.Marshal(struct {
+		plain
+		Meaning string `json:"meaning,omitempty"`
+	}{plain(f), meaning(f.Name)})
 }
 
 // report is what doctor --json prints.
@@ -46,8 +56,10 @@ func (doctorCmd) Help() string {
     {"ok": bool, "version": text, "findings": [{
        "name": "settings", "instance", "port", "key", "desktop",
                "keychain", "account", "clock", "agent-host",
-               "cursor-agent", "login" (of cursor-agent) or "network",
-       "state": "ok", "warn" or "fail", "detail": text, "remedy": text}]}
+               "cursor-agent", "login" (of cursor-agent), "network",
+               "certificates", "editors" (perhaps several), "autostart" or "log",
+       "state": "ok", "warn" or "fail", "detail": text, "remedy": text,
+       "meaning": what the check is about}]}
 
 A remedy that is not needed is absent.`
 }
@@ -75,6 +87,7 @@ func (c *doctorCmd) Run(p *process) error {
 func (p *process) examine(ctx context.Context, s *setup) report {
 	checks := []func(context.Context, *setup) []finding{
 		p.checkSettings, p.checkInstance, p.checkKey, p.checkDesktop, p.checkAccount, p.checkCursor, p.checkNetwork,
+		p.checkCertificates, p.checkEditors, p.checkAutostart, p.checkLog,
 	}
 	found := make([][]finding, len(checks))
 	var running sync.WaitGroup
@@ -123,6 +136,9 @@ func (p *process) printReport(r report) error {
 		fmt.Fprintf(p.stdout, "%-4s  %-12s  %s\n", f.State, f.Name, f.Detail)
 		if f.Remedy != "" {
 			fmt.Fprintf(p.stdout, "%-4s  %-12s  -> %s\n", "", "", f.Remedy)
+		}
+		if f.State != good {
+			fmt.Fprintf(p.stdout, "%-4s  %-12s  (%s)\n", "", "", meaning(f.Name))
 		}
 		if f.State == bad {
 			failed = append(failed, f.Name)

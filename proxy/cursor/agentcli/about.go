@@ -6,6 +6,9 @@ import "context"
 type About struct {
 	Path    string // "" when there is no CLI
 	Version string // "" when a chosen program does not tell
+	// Passed lists programs that have its name and are not it, with the reasons;
+	// only if it was found: the error names them otherwise.
+	Passed string
 }
 
 // About finds the CLI and asks for its login. The error is what a request
@@ -13,7 +16,12 @@ type About struct {
 func (b *Backend) About(ctx context.Context) (About, error) {
 	err := b.Check(ctx)
 	if p := b.found.Load(); p != nil {
-		return About{Path: p.path, Version: p.version}, err
+		about := About{Path: p.path, Version: p.version}
+		if b.locating.acquire(ctx) == nil {
+			about.Passed = b.spell(b.passed)
+			b.locating.release()
+		}
+		return about, err
 	}
 	return About{}, err
 }
