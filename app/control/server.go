@@ -75,6 +75,7 @@ func routes(cfg Config) http.Handler {
 	mux.HandleFunc("POST /do/stop", s.stop)
 	mux.HandleFunc("POST /do/quit", s.quit)
 	mux.HandleFunc("POST /do/look", s.look)
+	mux.HandleFunc("POST /do/allow", s.allow)
 	mux.HandleFunc("GET /key", s.key(cfg.Keys.Key))
 	mux.HandleFunc("POST /key", s.key(cfg.Keys.NewKey))
 	mux.HandleFunc("GET /models", s.models)

@@ -21,6 +21,7 @@ type Status struct {
 	Account Account `json:"account"` // at Cursor
 	// Editors are those that have a key of their own or have asked; never null.
 	Editors []Editor `json:"editors"`
+	Guard   Guard    `json:"guard"`
 	// Conversations of the last day, the newest first; never null.
 	Conversations []Conversation `json:"conversations"`
 	// Autostart says whether it starts when its user logs in.
@@ -150,6 +151,7 @@ func statusOf(s app.Snapshot) Status {
 		Account:       accountOf(s.Account),
 		Conversations: conversationsOf(s.Conversations),
 		Editors:       editorsOf(s.Editors),
+		Guard:         guardOf(s.Guard),
 		Autostart:     s.Autostart.On,
 		LogFile:       s.LogFile,
 		Problems:      []Problem{},

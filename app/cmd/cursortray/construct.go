@@ -22,6 +22,7 @@ import (
 	"cursortray/proxy/cursor/agentcli"
 	"cursortray/proxy/cursor/agentrpc"
 	"cursortray/proxy/cursor/cursorsim/simserver"
+	"cursortray/proxy/ledger"
 )
 
 func (p *process) logger(level slog.Level) *slog.Logger {
@@ -163,6 +164,7 @@ type instance struct {
 	holder    *control.Holder          // nil when another instance has the control socket
 	logger    *slog.Logger
 	autostart *autostart.Item // nil: there is no system for it
+	ledger    *ledger.Ledger  // nil: nothing is kept
 }
 
 // newInstance constructs everything; failFast as in app.Config.
@@ -218,6 +220,7 @@ func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) 
 	}
 	cfg.Recorder = p.recorder(s)
 	cfg.Notifications = strings.Join(s.settings.Notifications, ",")
+	i.addSpending(s, &cfg)
 	if err := i.addDashboard(p, s, &cfg); err != nil {
 		return nil, errors.Join(err, i.close())
 	}
@@ -231,6 +234,9 @@ func (i *instance) close() error {
 	i.keys.Close()
 	i.editors.Close()
 	err := i.account.close()
+	if i.ledger != nil {
+		err = errors.Join(err, i.ledger.Close())
+	}
 	if i.demo != nil {
 		err = errors.Join(err, i.demo.Close())
 	}

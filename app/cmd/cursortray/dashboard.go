@@ -30,6 +30,9 @@ func (i *instance) addDashboard(p *process, s *setup, cfg *app.Config) error {
 		Diagnose: func(ctx context.Context) dashboard.Report { return p.diagnose(ctx, s, cfg.Demo) },
 		Logger:   i.logger,
 	}
+	if i.ledger != nil {
+		config.Ledger = i.ledger
+	}
 	pages, err := dashboard.New(config)
 	if err != nil {
 		return fmt.Errorf("make the dashboard: %w", err)

@@ -42,7 +42,8 @@ type commandLine struct {
 	Models    modelsCmd    `cmd:"" help:"List the models that a client can name."`
 	Open      openCmd      `cmd:"" help:"Show the dashboard in the browser."`
 	Setup     setupCmd     `cmd:"" help:"Set an editor up to use the proxy, check it, undo that."`
-	Usage     usageCmd     `cmd:"" help:"Say how much of the Cursor plan is used."`
+	Usage     usageCmd     `cmd:"" help:"Say how much of the Cursor plan is used, or what requests used."`
+	Allow     allowCmd     `cmd:"" help:"Lift the spend limits of the running instance for an hour."`
 	Autostart autostartCmd `cmd:"" help:"Start when you log in: on, off, or say what holds."`
 	Record    recordCmd    `cmd:"" help:"Write the next request down for a bug report, without what is said in it."`
 	Logs      logsCmd      `cmd:"" help:"Print the log of the running instance, or of the last one."`

@@ -70,6 +70,11 @@ func (statusCmd) Help() string {
        "cost_is_more": bool, "context": {
          "used_tokens": number, "max_tokens": number, "percent": number,
          "stale": bool, "parts": [{"id", "label": text, "tokens": number}]}}],
+     "guard": {
+       "reached": the spend limit that refuses requests, "until": time,
+       "allowed_until": when lifted limits hold again,
+       "runs_hour": requests of the last hour,
+       "spent_day_usd": dollars as text, by the table of prices},
      "autostart": bool, "log_file": path,
      "recording": {
        "waiting": the next request is recorded, "n": counts them,

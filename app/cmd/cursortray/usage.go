@@ -13,6 +13,7 @@ import (
 type usageCmd struct {
 	jsonFlag
 	Refresh bool `help:"Ask Cursor, even if the figures are only seconds old."`
+	ledgerFlags
 }
 
 func (usageCmd) Help() string {
@@ -32,7 +33,7 @@ func (usageCmd) Help() string {
        "stage": "auto_switch", "slow_pool" or "hard_block",
        "resets_at": time, "fetched_at": time}}
 
-What Cursor does not report is absent.`
+What Cursor does not report is absent.` + ledgerHelp
 }
 
 func (c *usageCmd) Run(p *process) error {
@@ -42,6 +43,11 @@ func (c *usageCmd) Run(p *process) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), modelsTime)
 	defer cancel()
+	if asked, err := c.asked(); err != nil {
+		return err
+	} else if asked {
+		return p.printLedger(ctx, s, client, c.ledgerFlags, c.JSON)
+	}
 	usage, err := client.Usage(ctx, c.Refresh)
 	if errors.Is(err, control.ErrNotRunning) {
 		usage, err = p.usageHere(ctx, s)
