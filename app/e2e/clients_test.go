@@ -23,7 +23,8 @@ type client struct {
 	// command line without the prompt, and its environment.
 	configure func(*testing.T, target) (argv, env []string)
 	// picture returns what stands in place of the prompt, and on standard input,
-	// to send a picture along; nil where the client cannot.
+	// to send a picture along; nil where the client cannot, or where one of its
+	// other dialects is enough.
 	picture func(prompt, file string) (args []string, stdin string)
 	// extra are dialects that the client speaks beside its own.
 	extra bool
@@ -35,7 +36,7 @@ func clients() []client {
 	return []client{
 		{name: "opencode", install: "opencode", configure: openCodeOver("@ai-sdk/openai-compatible"), picture: openCodePicture, limit: 2 * time.Minute},
 		{name: "opencode over Responses", install: "opencode", configure: openCodeOver("@ai-sdk/openai"), picture: openCodePicture, extra: true, limit: 2 * time.Minute},
-		{name: "opencode over Messages", install: "opencode", configure: openCodeOver("@ai-sdk/anthropic"), picture: openCodePicture, extra: true, limit: 2 * time.Minute},
+		{name: "opencode over Messages", install: "opencode", configure: openCodeOver("@ai-sdk/anthropic"), extra: true, limit: 2 * time.Minute},
 		{name: "pi", install: "pi", configure: piOver("openai-completions", "/v1"), picture: piPicture, limit: time.Minute},
 		{name: "pi over Responses", install: "pi", configure: piOver("openai-responses", "/v1"), picture: piPicture, extra: true, limit: time.Minute},
 		{name: "pi over Messages", install: "pi", configure: piOver("anthropic-messages", ""), picture: piPicture, extra: true, limit: time.Minute},
@@ -45,8 +46,8 @@ func clients() []client {
 		{name: "continue", install: "continue", configure: continueOver("openai"), limit: time.Minute},
 		{name: "continue over Messages", install: "continue", configure: continueOver("anthropic"), extra: true, limit: time.Minute},
 		{name: "qwen", install: "qwen", configure: qwenOver("openai"), picture: qwenPicture, limit: 90 * time.Second},
-		{name: "qwen over Responses", install: "qwen", configure: qwenOver("openai-responses"), picture: qwenPicture, extra: true, limit: 90 * time.Second},
-		{name: "qwen over Messages", install: "qwen", configure: qwenOver("anthropic"), picture: qwenPicture, extra: true, limit: 90 * time.Second},
+		{name: "qwen over Responses", install: "qwen", configure: qwenOver("openai-responses"), extra: true, limit: 90 * time.Second},
+		{name: "qwen over Messages", install: "qwen", configure: qwenOver("anthropic"), extra: true, limit: 90 * time.Second},
 		{name: "copilot", install: "copilot", configure: copilotOver("/v1"), picture: copilotPicture, limit: time.Minute},
 		{name: "copilot over Responses", install: "copilot", configure: copilotOver("/v1", "COPILOT_PROVIDER_WIRE_API=responses"), picture: copilotPicture, extra: true, limit: time.Minute},
 		{name: "copilot over Messages", install: "copilot", configure: copilotOver("", "COPILOT_PROVIDER_TYPE=anthropic"), picture: copilotPicture, extra: true, limit: time.Minute},

@@ -53,6 +53,21 @@ func TestRealClients(t *testing.T) {
 		s.runAll(t, cli, false)
 		s.checkRecords(t, cli)
 	})
+	t.Run("faults", func(t *testing.T) {
+		for _, c := range clients() {
+			for _, f := range faults() {
+				if !c.extra || f.name == "plan used up" {
+					s.parallel(t, c.name+", "+f.name, func(t *testing.T) { s.runFault(t, c, f) })
+				}
+			}
+			if c.picture != nil {
+				s.parallel(t, c.name+" sends a picture", func(t *testing.T) { s.runPicture(t, c) })
+			}
+			if !c.extra {
+				s.parallel(t, c.name+" is cancelled", func(t *testing.T) { s.runCancel(t, c) })
+			}
+		}
+	})
 	t.Run("codex errors", s.codexErrors)
 	t.Run("claude errors", s.claudeErrors)
 	t.Run("killed client", s.killClient)
@@ -61,11 +76,19 @@ func TestRealClients(t *testing.T) {
 // runAll returns when all clients are done, and none has left a child behind.
 func (s *suite) runAll(t *testing.T, srv *server, demo bool) {
 	t.Run("clients", func(t *testing.T) {
-		for _, script := range []string{"openai.mjs", "responses.mjs", "anthropic.mjs", "ai.mjs"} {
+		scripts := []string{"openai.mjs", "responses.mjs", "anthropic.mjs", "ai.mjs"}
+		if demo {
+			scripts = append(scripts, "ablation.mjs")
+			for name, gone := range strippers() {
+				client, what, _ := strings.Cut(name, ", ")
+				s.parallel(t, client+" without "+what, func(t *testing.T) { s.runWithout(t, srv, named(t, client), gone) })
+			}
+		}
+		for _, script := range scripts {
 			s.parallel(t, script, func(t *testing.T) { s.runScript(t, srv, script, demo) })
 		}
 		for _, c := range clients() {
-			if !c.extra {
+			if demo && !c.extra {
 				s.parallel(t, c.name+" answers", func(t *testing.T) { s.runPrompt(t, srv, c) })
 			}
 			if demo {

@@ -23,3 +23,6 @@ func endGroup(cmd *exec.Cmd) {
 }
 
 func interrupt(p *os.Process) error { return p.Signal(os.Interrupt) }
+
+// interruptGroup is Ctrl-C in a terminal.
+func interruptGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }

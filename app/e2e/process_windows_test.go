@@ -25,3 +25,6 @@ func endGroup(cmd *exec.Cmd) {
 
 // interrupt ends the process hard: Windows cannot send one process a signal.
 func interrupt(p *os.Process) error { return p.Kill() }
+
+// interruptGroup is as near to Ctrl-C as a test gets there.
+func interruptGroup(cmd *exec.Cmd) { endGroup(cmd) }

@@ -5,15 +5,17 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // seen is what one model request of a client held.
@@ -22,22 +24,27 @@ type seen struct {
 	tools   int
 	results int // tool results in the history
 	status  int
-	body    bodyText
+	body    []byte
 }
 
-// bodyText is the body of a request. It is long, so lists of requests show its
-// length.
-type bodyText string
-
-func (b bodyText) String() string { return strconv.Itoa(len(b)) + " bytes" }
+// String leaves the body out, which is long.
+func (s seen) String() string {
+	return fmt.Sprintf("%s with %d tools and %d results: status %d", s.path, s.tools, s.results, s.status)
+}
 
 // recorder stands between a client and the server and notes the requests, so
 // that a test need not believe what the client prints.
 type recorder struct {
-	url string
-	mu  sync.Mutex
-	all []seen
+	url     string
+	forward *httputil.ReverseProxy
+	mu      sync.Mutex
+	all     []seen
+	began   time.Time    // when the first request came
+	sent    atomic.Int64 // bytes of answers
 }
+
+// streamed returns how many bytes of answers were passed on.
+func (r *recorder) streamed() int64 { return r.sent.Load() }
 
 func record(t *testing.T, target string) *recorder {
 	t.Helper()
@@ -45,23 +52,23 @@ func record(t *testing.T, target string) *recorder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recorder{}
-	forward := &httputil.ReverseProxy{
+	r := &recorder{forward: &httputil.ReverseProxy{
 		Rewrite:       func(p *httputil.ProxyRequest) { p.SetURL(to) },
 		FlushInterval: -1,
 		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
-	}
+	}}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		r.begin()
 		body, err := io.ReadAll(req.Body)
 		if err != nil {
 			return // the client is gone
 		}
 		req.Body = io.NopCloser(bytes.NewReader(body))
-		status := &statusWriter{ResponseWriter: w}
+		status := &statusWriter{ResponseWriter: w, sent: &r.sent}
 		// Codex closes the connection at the last event, which makes the
 		// forwarding panic.
 		defer func() { r.add(req.URL.Path, body, status.code) }()
-		forward.ServeHTTP(status, req)
+		r.forward.ServeHTTP(status, req)
 	}))
 	t.Cleanup(front.Close)
 	r.url = front.URL
@@ -80,7 +87,7 @@ func (r *recorder) add(path string, body []byte, status int) {
 	var items []struct{ Type string }
 	_ = json.Unmarshal(body, &request) // a body that is none counts as empty
 	_ = json.Unmarshal(request.Input, &items)
-	s := seen{path: path, tools: len(request.Tools), status: status, body: bodyText(body)}
+	s := seen{path: path, tools: len(request.Tools), status: status, body: body}
 	for _, m := range request.Messages {
 		var blocks []struct{ Type string }
 		_ = json.Unmarshal(m.Content, &blocks)
@@ -103,6 +110,21 @@ func (r *recorder) add(path string, body []byte, status int) {
 	r.all = append(r.all, s)
 }
 
+func (r *recorder) begin() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.began.IsZero() {
+		r.began = time.Now()
+	}
+}
+
+// since returns how long ago the first request came.
+func (r *recorder) since() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return time.Since(r.began)
+}
+
 // requests returns what came so far.
 func (r *recorder) requests() []seen {
 	r.mu.Lock()
@@ -113,6 +135,13 @@ func (r *recorder) requests() []seen {
 type statusWriter struct {
 	http.ResponseWriter
 	code int
+	sent *atomic.Int64
+}
+
+func (w *statusWriter) Write(p []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(p)
+	w.sent.Add(int64(n))
+	return n, err
 }
 
 func (w *statusWriter) WriteHeader(code int) {

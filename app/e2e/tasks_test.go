@@ -72,7 +72,7 @@ func checkLoop(t *testing.T, between *recorder, calls int) {
 func (c client) check(t *testing.T, got result, between *recorder, want string) {
 	t.Helper()
 	if got.err != nil || !strings.Contains(got.stdout, want) {
-		t.Errorf("%s: %v; its output should hold %q:\n%s\n%s\nrequests: %+v",
+		t.Errorf("%s: %v; its output should hold %q:\n%s\n%s\nrequests: %v",
 			c.name, got.err, want, tail(got.stdout), tail(got.stderr), between.requests())
 	}
 	for _, r := range between.requests() {

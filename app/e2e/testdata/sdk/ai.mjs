@@ -138,6 +138,28 @@ for (const [name, provide] of Object.entries(providers)) describe(name, { concur
   });
 });
 
+// By default the client takes the server to store answers, and sends of them
+// only the ids of their items.
+test("Responses with the default store: a conversation of several turns", async () => {
+  const sent = [];
+  const model = openAI({ fetch: (url, init) => {
+    sent.push(init.body);
+    return fetch(url, init);
+  } })(MODEL);
+  const messages = [{ role: "user", content: prompt }];
+  const first = await generateText({ model, messages });
+  assert.match(first.text, /simulated/);
+  messages.push(...first.response.messages, { role: "user", content: readPrompt });
+  const { calls, options } = readTool(model);
+  const second = streamText({ ...options, prompt: undefined, messages });
+  assert.match(await second.text, new RegExp(MARK));
+  assert.deepEqual(calls, [FILE]);
+  messages.push(...(await second.response).messages, { role: "user", content: prompt });
+  const third = await generateText({ model, messages, tools: options.tools });
+  assert.match(third.text, /simulated/);
+  assert.match(sent.at(-1), /"item_reference","id":"msg_/);
+});
+
 // Without a store the client sends reasoning back itself.
 test("Responses without a store", async () => {
   const openai = { store: false, include: ["reasoning.encrypted_content"] };
