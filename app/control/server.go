@@ -82,6 +82,7 @@ func routes(cfg Config) http.Handler {
 	mux.HandleFunc("POST /open", s.openDashboard)
 	s.accountRoutes(mux)
 	s.recordRoutes(mux)
+	s.actRoutes(mux)
 	s.editorRoutes(mux)
 	return mux
 }

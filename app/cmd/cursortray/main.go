@@ -45,6 +45,8 @@ type commandLine struct {
 	Usage     usageCmd     `cmd:"" help:"Say how much of the Cursor plan is used, or what requests used."`
 	Allow     allowCmd     `cmd:"" help:"Lift the spend limits of the running instance for an hour."`
 	Autostart autostartCmd `cmd:"" help:"Start when you log in: on, off, or say what holds."`
+	Copy      copyCmd      `cmd:"" help:"Put the base URL, the key or both on the clipboard, by the running instance."`
+	Backend   backendCmd   `cmd:"" help:"Choose how new conversations reach Cursor."`
 	Record    recordCmd    `cmd:"" help:"Write the next request down for a bug report, without what is said in it."`
 	Logs      logsCmd      `cmd:"" help:"Print the log of the running instance, or of the last one."`
 	Doctor    doctorCmd    `cmd:"" help:"Check everything that can be wrong, and say how to mend it."`
