@@ -24,7 +24,7 @@ func (m *Manager) Apply(p *Plan) (backups []string, err error) {
 			return nil, fmt.Errorf("%s: %w", f.Path, ErrChanged)
 		}
 	}
-	if len(p.Files) == 0 || !p.Changes() && p.old != nil {
+	if len(p.Files) == 0 || !p.Changes() && p.old.asks(p.record) {
 		return nil, nil
 	}
 	for i := range p.Files {

@@ -56,6 +56,7 @@ type Info struct {
 	State    State
 	Files    []string // the files that are or would be edited
 	Model    string   // what it was set up to begin with; "" if it was not
+	Keep     bool     // set up beside what it uses otherwise, see Setup.KeepChoice
 	Problem  error    // why it is Broken
 }
 
@@ -110,7 +111,7 @@ func (m *Manager) info(e editor) Info {
 	}
 	info.State, info.Problem = m.stateOf(e)
 	if rec, err := m.loadRecord(e.id); err == nil && rec != nil {
-		info.Model = rec.Model
+		info.Model, info.Keep = rec.Model, rec.Keep
 	}
 	return info
 }

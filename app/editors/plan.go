@@ -26,6 +26,9 @@ type FileChange struct {
 	Path     string
 	Exists   bool
 	Old, New []byte
+	// Restored says, of an undo, that the file is exactly what it was: nobody
+	// had changed it since.
+	Restored bool
 	// Problem is why the file is left alone. One such file stops them all: an
 	// editor that is set up by half does not work.
 	Problem error
@@ -65,7 +68,7 @@ func (m *Manager) Plan(id string, s Setup) (*Plan, error) {
 	if s, err = s.checked(); err != nil {
 		return nil, err
 	}
-	p := &Plan{Editor: e.id, Name: e.name, record: &record{Version: 1, Model: s.Model}}
+	p := &Plan{Editor: e.id, Name: e.name, record: &record{Version: 1, Model: s.Model, Keep: s.KeepChoice}}
 	if e.steps != nil {
 		p.Steps = e.steps(s)
 	}

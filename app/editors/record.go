@@ -21,7 +21,13 @@ import (
 type record struct {
 	Version int          `json:"version"`
 	Model   string       `json:"model,omitempty"` // what the editor was set up to begin with
+	Keep    bool         `json:"keep,omitempty"`  // beside what it uses otherwise
 	Files   []fileRecord `json:"files"`
+}
+
+// asks reports whether it was made for the same choices as another one.
+func (r *record) asks(same *record) bool {
+	return r != nil && r.Model == same.Model && r.Keep == same.Keep
 }
 
 type fileRecord struct {

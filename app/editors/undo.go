@@ -122,7 +122,7 @@ func (m *Manager) Undo(id string) ([]FileChange, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Path, err)
 		}
-		change.Exists = true
+		change.Exists, change.Restored = true, f.After == sum(change.Old)
 		changes = append(changes, change)
 	}
 	if err := m.write(id, changes); err != nil {

@@ -248,6 +248,33 @@ func TestWithoutKeysNothingIsWritten(t *testing.T) {
 	}
 }
 
+func TestUndoAfterTheUserHasChangedTheFile(t *testing.T) {
+	d := newDesk(t)
+	d.write(t, openCode, "{}")
+	d.setUp(t, "opencode", Options{})
+	d.write(t, openCode, strings.Replace(d.read(t, openCode), "{", "{\n  \"theme\": \"mine\",", 1))
+	r, err := d.Undo(t.Context(), "opencode")
+	if err != nil || !strings.Contains(r.Undone(), "what you have changed since stays") || !strings.Contains(d.read(t, openCode), "mine") || strings.Contains(d.read(t, openCode), "cursortray") {
+		t.Errorf("%s, %v:\n%s", r.Undone(), err, d.read(t, openCode))
+	}
+}
+
+func TestKeepIsRemembered(t *testing.T) {
+	d := newDesk(t)
+	keep, choose := true, false
+	d.write(t, openCode, "{\"model\": \"mine\"}")
+	for _, o := range []Options{{Keep: &keep}, {}, {Model: "big"}} {
+		d.setUp(t, "opencode", o)
+		if text := d.read(t, openCode); !strings.Contains(text, "\"model\": \"mine\"") || !strings.Contains(text, "\"cursortray\"") {
+			t.Errorf("%+v:\n%s", o, text)
+		}
+	}
+	d.setUp(t, "opencode", Options{Keep: &choose})
+	if text := d.read(t, openCode); !strings.Contains(text, "\"model\": \"cursortray/big\"") {
+		t.Error(text)
+	}
+}
+
 // A key that cannot be taken back is told, after the files are.
 func TestAKeyThatCannotBeRevoked(t *testing.T) {
 	d := newDesk(t)

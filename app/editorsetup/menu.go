@@ -55,7 +55,7 @@ func (m Menu) Undo(ctx context.Context, id string) (app.EditorDone, error) {
 	if r.ByHand {
 		return app.EditorDone{Notice: r.Name + "'s key is worth nothing any more; take cursortray out of its settings yourself"}, err
 	}
-	return app.EditorDone{Notice: r.Name + " is as it was" + files(": ", r.Files)}, err
+	return app.EditorDone{Notice: r.restored() + files(": ", r.Files)}, err
 }
 
 // Switch implements app.Editors.

@@ -14,10 +14,14 @@ import (
 // price, without their variants, which are dozens and can be named all the same.
 func (s *Service) models(ctx context.Context, info editors.Info, o Options) (editors.Setup, error) {
 	var set editors.Setup
+	keep := info.Keep
+	if o.Keep != nil {
+		keep = *o.Keep
+	}
 	all, err := s.cfg.Models(ctx)
 	if err != nil && o.Model != "" {
 		// The user knows one; nothing is known of it.
-		return editors.Setup{Model: o.Model, KeepChoice: o.Keep}, nil
+		return editors.Setup{Model: o.Model, KeepChoice: keep}, nil
 	}
 	if err != nil {
 		return set, err
@@ -29,7 +33,7 @@ func (s *Service) models(ctx context.Context, info editors.Info, o Options) (edi
 	if err != nil {
 		return set, err
 	}
-	set.Model, set.KeepChoice = first.ID, o.Keep
+	set.Model, set.KeepChoice = first.ID, keep
 	for _, m := range all {
 		if m.Group == "" || m.Group == m.ID || m.ID == first.ID {
 			set.Models = append(set.Models, described(m))

@@ -65,7 +65,7 @@ func withKey(info editors.Info, off map[string]bool) Editor {
 // Options are what the user can say about a set-up.
 type Options struct {
 	Model string // "" is the one of the last set-up, else the account's default
-	Keep  bool   // leave the model that the editor uses now
+	Keep  *bool  // leave the model that the editor uses now; nil is as the last time
 }
 
 // Result is what a set-up did, or would do. It may hold the key: it is for the
@@ -85,6 +85,7 @@ type File struct {
 	Path    string
 	Backup  string // of what it was; "" if it was not there
 	Removed bool
+	Edited  bool // only what was cursortray's was taken out
 }
 
 // SetUp sets an editor up. When a file cannot be edited, nothing is written,
@@ -178,7 +179,7 @@ func (s *Service) Undo(ctx context.Context, name string) (Result, error) {
 	}
 	for _, c := range changes {
 		if c.Changes() || c.New == nil {
-			r.Files = append(r.Files, File{Path: c.Path, Removed: c.New == nil})
+			r.Files = append(r.Files, File{Path: c.Path, Removed: c.New == nil, Edited: !c.Restored && c.New != nil})
 		}
 	}
 	if err := s.cfg.Keys.Revoke(ctx, info.ID); err != nil {

@@ -87,11 +87,19 @@ func (r Result) Undone() string {
 		return r.Name + "'s key is worth nothing any more; take cursortray out of its settings yourself.\n"
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s is as it was; its key is worth nothing any more.\n", r.Name)
+	fmt.Fprintf(&text, "%s; its key is worth nothing any more.\n", r.restored())
 	for _, f := range r.Files {
 		text.WriteString(f.line() + "\n")
 	}
 	return text.String()
+}
+
+// restored says what the editor is like after an undo.
+func (r Result) restored() string {
+	if slices.ContainsFunc(r.Files, func(f File) bool { return f.Edited }) {
+		return "cursortray is taken out of " + r.Name + ", and what you have changed since stays"
+	}
+	return r.Name + " is as it was"
 }
 
 func (f File) line() string {

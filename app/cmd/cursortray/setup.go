@@ -37,7 +37,7 @@ type setupCmd struct {
 	Off    bool   `xor:"what" help:"Refuse the editor's requests."`
 	On     bool   `xor:"what" help:"Answer them again."`
 	Model  string `placeholder:"ID" help:"The model that the editor begins with; cursortray models lists them."`
-	Keep   bool   `help:"Leave the model that the editor uses now, where it can have both."`
+	Keep   *bool  `negatable:"" help:"Leave the model that the editor uses now, where it can have both, or with --no-keep do not. Else it is as the last time."`
 	Shell  string `placeholder:"NAME" help:"The shell of what is shown: bash, zsh, fish or powershell."`
 	jsonFlag
 }
@@ -94,7 +94,7 @@ func (c *setupCmd) check() error {
 	switch {
 	case c.Editor == "" && what:
 		return errors.New("setup needs the name of an editor")
-	case c.Editor == "" && (c.Model != "" || c.Keep):
+	case c.Editor == "" && (c.Model != "" || c.Keep != nil):
 		return errors.New("--model and --keep need the name of an editor")
 	case c.Editor != "" && c.List:
 		return errors.New("setup --list takes no editor")

@@ -116,6 +116,16 @@ func TestSetupCheckOffUndo(t *testing.T) {
 	m.must("setup", "codex", "--on")
 	m.must("setup", "codex", "--check")
 
+	// A choice to keep what the editor uses is remembered, too.
+	m.must("setup", "codex", "--keep")
+	if text := m.must("setup", "codex"); !strings.Contains(text, "nothing was changed") || !strings.Contains(m.read(codexFile), "model = \"gpt-5\"") {
+		t.Errorf("after --keep: %s%s", text, m.read(codexFile))
+	}
+	m.must("setup", "codex", "--no-keep")
+	if m.read(codexFile) != written {
+		t.Errorf("after --no-keep:\n%s", m.read(codexFile))
+	}
+
 	// The main key is apart.
 	m.must("key", "--new")
 	m.must("setup", "codex", "--check")
@@ -159,13 +169,12 @@ func TestSetupWithoutAnInstance(t *testing.T) {
 	}
 	s.stop()
 	m.must("setup", "claude", "--off")
-	s = m.serve("serve", "--demo")
+	m.serve("serve", "--demo")
 	m.fails("switched off for claude-code", "setup", "claude", "--check")
 	m.must("setup", "claude", "--undo")
 	if m.read(".claude/settings.json") != "" {
 		t.Error("undo left a file")
 	}
-	s.stop()
 }
 
 func TestSetupWithoutAStoreOfSecrets(t *testing.T) {
