@@ -37,6 +37,7 @@ type snapshots struct {
 	lent    map[string]bool               // conversations that a run has
 	pending map[string]*conversation      // to be saved, by id
 	timer   *time.Timer                   // runs while some are pending
+	waiting time.Time                     // since when it runs
 	current string                        // the conversation whose file is being written; "" if it was removed meanwhile
 }
 

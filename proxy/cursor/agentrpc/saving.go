@@ -2,10 +2,14 @@ package agentrpc
 
 import "time"
 
-// later saves a conversation in a while, or its next turn if that comes sooner.
-// The disk is left alone while a client goes from question to question, and the
-// next answer does not compete with the file of the one before. A program that
-// is killed meanwhile sends the history again.
+// maxPostponed is how many delays a conversation waits at most for its file.
+const maxPostponed = 10
+
+// later saves a conversation in a while, or its next turn if that comes sooner:
+// when no turn has ended for the delay, or for so long that it cannot wait any
+// more. The disk is left alone while clients go from question to question, and
+// the next answer does not compete with the file of the one before. A program
+// that is killed meanwhile sends the history again.
 func (s *snapshots) later(c *conversation) {
 	if s == nil || c.state == nil {
 		return
@@ -17,13 +21,18 @@ func (s *snapshots) later(c *conversation) {
 		return
 	}
 	s.pending[c.id] = c
-	if s.timer == nil {
-		s.saving.Add(1)
-		s.timer = time.AfterFunc(s.delay, func() {
-			defer s.saving.Done()
-			s.saveAll()
-		})
+	if s.timer != nil {
+		if time.Since(s.waiting) < maxPostponed*s.delay && s.timer.Stop() {
+			s.timer.Reset(s.delay)
+		}
+		return
 	}
+	s.waiting = time.Now()
+	s.saving.Add(1)
+	s.timer = time.AfterFunc(s.delay, func() {
+		defer s.saving.Done()
+		s.saveAll()
+	})
 }
 
 // saveAll saves what is pending.
