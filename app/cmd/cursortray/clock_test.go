@@ -61,3 +61,15 @@ func TestClockThatIsAnHourOff(t *testing.T) {
 		}
 	}
 }
+
+// Who is logged in learns of a clock that has gone wrong since from status.
+func TestStatusTellsOfAWrongClock(t *testing.T) {
+	m, _ := loginMachine(t)
+	m.loginWithKey(simserver.DefaultKey, "ada@example.com")
+	m.withCursor(simserver.Options{Certified: time.Now().AddDate(20, 0, 0)})
+	s := m.serve("serve")
+	until(t, "status tells of the clock", func() bool {
+		return strings.Contains(m.must("status"), "check the date and time of this computer")
+	})
+	s.stop()
+}
