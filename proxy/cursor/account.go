@@ -13,6 +13,10 @@ import (
 	"cursortray/proxy/chat"
 )
 
+// saveGrace is how long a login that was confirmed may take to be stored after
+// its user has given it up.
+const saveGrace = 10 * time.Second
+
 // identityTimeout bounds the question who is logged in.
 const identityTimeout = 10 * time.Second
 
@@ -47,6 +51,7 @@ type Account struct {
 
 	mu    sync.Mutex // guards the rest
 	epoch int        // counts logins and logouts, so that answers that come late are dropped
+	outs  int        // counts logouts that were asked for, which end attempts, too
 	email string     // "" is not known
 }
 
@@ -113,24 +118,26 @@ type Attempt struct {
 	URL     string // the page to open; it holds no secret
 	account *Account
 	login   *Login
+	outs    int // when it began
 }
 
 // StartLogin begins an attempt. It makes no call; the user has to open the URL
 // and the caller to Wait.
 func (a *Account) StartLogin() *Attempt {
 	l := StartLogin(a.cfg.Config)
-	return &Attempt{URL: l.URL, account: a, login: l}
+	return &Attempt{URL: l.URL, account: a, login: l, outs: a.logouts()}
 }
 
 // Wait returns when the user has confirmed the login in the browser and it is
-// stored. The end of ctx cancels the attempt. An error with the code
+// stored. The end of ctx cancels the attempt, unless it has been confirmed: then
+// it comes too late, and the login is stored. An error with the code
 // CodeNotSaved means that the login is good, but only until the program ends.
 func (t *Attempt) Wait(ctx context.Context) error {
 	c, err := t.login.Wait(ctx)
 	if err != nil {
 		return err
 	}
-	return t.account.signIn(ctx, c)
+	return t.account.signIn(ctx, c, t.outs)
 }
 
 // Clock returns the time on Cursor's clock, in whole seconds; zero if Cursor
@@ -150,25 +157,40 @@ func (a *Account) Clock(ctx context.Context) (time.Time, error) {
 // LoginWithKey logs in with an API key, or an access token, that the user has
 // pasted. CodeNotSaved is as for Attempt.Wait.
 func (a *Account) LoginWithKey(ctx context.Context, key string) error {
+	outs := a.logouts()
 	c, err := LoginWithKey(ctx, a.cfg.Config, key)
 	if err != nil {
 		return err
 	}
-	return a.signIn(ctx, c)
+	return a.signIn(ctx, c, outs)
 }
 
-func (a *Account) signIn(ctx context.Context, c Credentials) error {
-	err := a.tokens.SignIn(ctx, c)
+// signIn stores c, unless somebody has asked for a logout since outs was read.
+// The end of ctx cuts nothing off: Cursor counts the login as done.
+func (a *Account) signIn(ctx context.Context, c Credentials, outs int) error {
+	saving, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(saveGrace, cancel) })()
+	err := a.tokens.signIn(saving, c, func() bool { return a.logouts() == outs })
 	if fault := a.models.Keep(subjectOf(c.access)); fault != nil {
 		a.cfg.logger().Warn("the list of models of another account could not be deleted", "error", fault)
 	}
 	return err
 }
 
+func (a *Account) logouts() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.outs
+}
+
 // Logout removes the login and all that is kept of the account. An error with
 // the code CodeNotSaved means that the program has forgotten the login, but
 // something of it is still stored; with any other error the login is as it was.
 func (a *Account) Logout(ctx context.Context) error {
+	a.mu.Lock()
+	a.outs++
+	a.mu.Unlock()
 	// The models go first: whoever ends the program now still has a login.
 	_ = a.models.Forget()
 	signOut := a.tokens.SignOut(ctx)

@@ -99,10 +99,10 @@ func TestKilledAtEveryCallOfTheStore(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			f := newFakeCursor(t)
+			f.rotate = false // else a login dies with the process between Cursor's answer and saving it
 			for killAt, whole := 1, false; !whole; killAt++ {
 				for _, after := range []bool{false, true} {
-					f := newFakeCursor(t)
-					f.rotate = false // else a login dies with the process between Cursor's answer and saving it
 					store := &mortal{memStore: &memStore{}, killAt: killAt, after: after}
 					var before []byte
 					if c.old != 0 {

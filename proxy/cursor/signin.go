@@ -13,7 +13,15 @@ import (
 // stored, the error has the code CodeNotSaved and c is good until the program
 // ends: say so to the user.
 func (s *TokenSource) SignIn(ctx context.Context, c Credentials) error {
+	return s.signIn(ctx, c, func() bool { return true })
+}
+
+// signIn does not take c if it is not wanted any more once its turn has come.
+func (s *TokenSource) signIn(ctx context.Context, c Credentials, wanted func() bool) error {
 	return s.replace(ctx, true, func(ctx context.Context) error {
+		if !wanted() {
+			return &chat.Error{Kind: chat.Canceled, Message: "somebody has logged out meanwhile"}
+		}
 		err := s.cfg.Store.Set(ctx, loginName, c.encode())
 		if err == nil {
 			s.adopt(c, c)
