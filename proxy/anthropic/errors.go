@@ -66,6 +66,10 @@ func answerTo(err *chat.Error) answer {
 	if status, ok := statusOf[err.Code]; ok {
 		row.status = status
 	}
+	// The user's own limits last, unlike what else has this status.
+	if strings.HasPrefix(err.Code, "spend_limit") {
+		row.lasting = true
+	}
 	if row.retry > 0 && err.RetryAfter > 0 {
 		row.retry = err.RetryAfter
 	}
