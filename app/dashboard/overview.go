@@ -76,6 +76,7 @@ func troubles(s app.Snapshot) []trouble {
 	if f := s.Account.Login.Failure; f != nil {
 		list = append(list, trouble{Title: "The login did not work", Text: sentence(f.Message), Fixes: []fix{{Label: "Log in…", Action: "sign-in"}}})
 	}
+	list = append(list, limits(s.Guard)...)
 	if s.Account.Warning != "" {
 		list = append(list, trouble{Title: "The login will not last", Text: sentence(s.Account.Warning), Fixes: []fix{{Label: "Settings", Page: "settings"}}})
 	}
@@ -86,6 +87,27 @@ func troubles(s app.Snapshot) []trouble {
 		list = append(list, trouble{Title: "The plan's figures are not new", Text: sentence(p.Message), Fixes: []fix{{Label: "Refresh", Action: "refresh"}}})
 	}
 	return list
+}
+
+// limits tells what the spend guard does, as far as it does something.
+func limits(g app.GuardStatus) []trouble {
+	switch {
+	case !g.AllowedUntil.IsZero():
+		return []trouble{{
+			Title: "The spend limits are lifted", Text: "They hold again at " + g.AllowedUntil.Local().Format("15:04") + ".",
+			Fixes: []fix{{Label: "Let them hold now", Action: "hold-limits"}},
+		}}
+	case g.Reached != "":
+		text := sentence(g.Reached)
+		if !g.Until.IsZero() {
+			text += " Requests are let through again at " + g.Until.Local().Format("15:04") + "."
+		}
+		return []trouble{{
+			Title: "A spend limit is reached", Text: text, Serious: true,
+			Fixes: []fix{{Label: "Allow for one hour", Action: "allow-hour"}, {Label: "Change the limits", Page: "settings"}},
+		}}
+	}
+	return nil
 }
 
 var areaTitles = map[string]string{

@@ -38,19 +38,39 @@ type requestRow struct {
 
 func (d *Dashboard) requestsOf(v *visit) any {
 	list := requests{Kept: d.cfg.Ledger != nil, Failed: v.query.Get("show") == "failed"}
-	if !list.Kept {
+	if !list.Kept && v.snap.Recent == nil {
 		return list
 	}
-	entries, err := d.cfg.Ledger.Recent(v.ctx, recent)
-	if err != nil {
-		list.Problem = "The ledger cannot be read; the log says why."
-		d.cfg.Logger.Warn("the ledger cannot be read", "error", err)
+	entries := latest(v.snap)
+	if list.Kept {
+		var err error
+		if entries, err = d.cfg.Ledger.Recent(v.ctx, recent); err != nil {
+			list.Problem = "The ledger cannot be read; the log says why."
+			d.cfg.Logger.Warn("the ledger cannot be read", "error", err)
+		}
 	}
+	list.Kept = true
 	for _, e := range entries {
 		row := requestRowOf(e)
 		if !list.Failed || row.Mood == "bad" {
 			list.Rows = append(list.Rows, row)
 		}
+	}
+	return list
+}
+
+// latest are the requests that the App itself remembers.
+func latest(s app.Snapshot) []ledger.Entry {
+	if s.Recent == nil {
+		return nil
+	}
+	var list []ledger.Entry
+	for _, r := range s.Recent.All {
+		e := ledger.Entry{At: r.At, Editor: r.Editor, Model: r.Model, Dialect: r.Dialect, Backend: r.Backend, Outcome: r.Outcome, Cost: r.Cost, Took: r.Took}
+		if r.Context != nil {
+			e.Context, e.Window = int64(r.Context.Used), int64(r.Context.Max)
+		}
+		list = append(list, e)
 	}
 	return list
 }

@@ -13,7 +13,7 @@ import (
 func spendPage() *page {
 	return &page{
 		name: "spend", title: "Plan and spend",
-		parts: []string{"spend.plan", "spend.days", "spend.models", "spend.editors"},
+		parts: []string{"spend.limits", "spend.plan", "spend.days", "spend.models", "spend.editors"},
 		view:  (*Dashboard).spendOf,
 	}
 }
@@ -30,6 +30,9 @@ type spend struct {
 	Kept     bool // there is a ledger
 	Problem  string
 	Plan     string
+	Limits   []trouble
+	RunsHour int
+	SpentDay string
 	Age      string
 	Meters   []meter
 	Days     int
@@ -73,7 +76,7 @@ func spendRowOf(r ledger.Row, name string) spendRow {
 func (d *Dashboard) spendOf(v *visit) any {
 	days, by := spanOf(v.query.Get("days")), kindOf(v.query.Get("by"))
 	s := spend{
-		Kept: d.cfg.Ledger != nil, Plan: v.snap.Plan.Title, Age: v.snap.Plan.Age, Meters: metersOf(v.snap.Plan), Days: days, By: string(by),
+		Kept: d.cfg.Ledger != nil, Limits: limits(v.snap.Guard), RunsHour: v.snap.Guard.RunsHour, SpentDay: v.snap.Guard.SpentDay, Plan: v.snap.Plan.Title, Age: v.snap.Plan.Age, Meters: metersOf(v.snap.Plan), Days: days, By: string(by),
 		PlotPath: Root + "data/spend?days=" + strconv.Itoa(days) + "&by=" + string(by),
 	}
 	for _, n := range spans {

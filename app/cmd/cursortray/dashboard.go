@@ -33,6 +33,9 @@ func (i *instance) addDashboard(p *process, s *setup, cfg *app.Config) error {
 	if i.ledger != nil {
 		config.Ledger = i.ledger
 	}
+	if book, ok := cfg.Ledger.(dashboard.Ledger); ok {
+		config.Ledger = book
+	}
 	pages, err := dashboard.New(config)
 	if err != nil {
 		return fmt.Errorf("make the dashboard: %w", err)
