@@ -17,7 +17,7 @@ import (
 
 func TestHelp(t *testing.T) {
 	m := newMachine(t)
-	for _, command := range []string{"", "tray", "serve", "status", "start", "stop", "quit", "login", "logout", "key", "models", "open", "setup", "usage", "autostart", "logs", "record", "copy", "backend", "doctor", "version", "help"} {
+	for _, command := range []string{"", "tray", "serve", "status", "start", "stop", "quit", "login", "logout", "key", "models", "open", "setup", "usage", "allow", "autostart", "logs", "record", "copy", "backend", "doctor", "version", "help"} {
 		args, name := []string{command, "--help"}, command
 		if command == "" {
 			args, name = []string{"--help"}, "cursortray"
