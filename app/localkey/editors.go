@@ -27,6 +27,7 @@ const (
 // may be called from several goroutines; errors are *chat.Error.
 type Editors struct {
 	cfg     Config
+	main    *Keys
 	all     loader[editorKeys]
 	changes sync.Mutex // serializes what writes
 }
@@ -42,15 +43,22 @@ type editorKey struct {
 	Off bool   `json:"off,omitempty"`
 }
 
-// NewEditors returns Editors that has read nothing yet.
-func NewEditors(cfg Config) *Editors {
-	e := &Editors{cfg: cfg}
+// NewEditors returns Editors that has read nothing yet. If there is a main key
+// in the same store, that is read first: a store that is locked is to ask the
+// user once, not twice.
+func NewEditors(cfg Config, main *Keys) *Editors {
+	e := &Editors{cfg: cfg, main: main}
 	e.all.fetch = e.fetch
 	return e
 }
 
 func (e *Editors) fetch(ctx context.Context) (editorKeys, *chat.Error) {
 	none := editorKeys{byID: map[string]editorKey{}}
+	if e.main != nil {
+		if _, err := e.main.main.get(ctx); err != nil {
+			return none, err
+		}
+	}
 	value, err := e.cfg.Store.Get(ctx, editorsEntry)
 	switch {
 	case err == nil && len(value) > 0:

@@ -17,7 +17,7 @@ import (
 func newEditors(t *testing.T, fixed string, s keychain.Store) (*Editors, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
-	e := NewEditors(Config{Fixed: fixed, Store: s, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	e := NewEditors(Config{Fixed: fixed, Store: s, Logger: slog.New(slog.NewTextHandler(&log, nil))}, nil)
 	t.Cleanup(e.Close)
 	return e, &log
 }
@@ -249,5 +249,19 @@ func TestAChangeThatCannotBeStoredIsNone(t *testing.T) {
 	}
 	if _, err := e.Key(t.Context(), "zed"); err == nil {
 		t.Error("a key that could not be stored was handed out")
+	}
+}
+
+func TestKC2_ALockedStoreAsksOnceForAllKeys(t *testing.T) {
+	s := newStore()
+	s.getErr = fmt.Errorf("read: %w", keychain.ErrLocked)
+	keys, _ := newKeys(t, "", s)
+	e := NewEditors(keys.cfg, keys)
+	t.Cleanup(e.Close)
+	if _, err := keys.Key(t.Context()); err == nil {
+		t.Error("the store is locked")
+	}
+	if _, err := e.Off(t.Context()); chat.AsError(err).Code != "keychain_locked" || s.gets.Load() != 1 {
+		t.Errorf("%v, the store was asked %d times", err, s.gets.Load())
 	}
 }

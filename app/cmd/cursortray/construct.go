@@ -150,8 +150,8 @@ func newKeys(s *setup, store keychain.Store, logger *slog.Logger) *localkey.Keys
 	return localkey.New(localkey.Config{Fixed: s.settings.APIKey.Reveal(), Store: store, Logger: logger})
 }
 
-func newEditorKeys(s *setup, store keychain.Store, logger *slog.Logger) *localkey.Editors {
-	return localkey.NewEditors(localkey.Config{Fixed: s.settings.APIKey.Reveal(), Store: store, Logger: logger})
+func newEditorKeys(s *setup, store keychain.Store, main *localkey.Keys, logger *slog.Logger) *localkey.Editors {
+	return localkey.NewEditors(localkey.Config{Fixed: s.settings.APIKey.Reveal(), Store: store, Logger: logger}, main)
 }
 
 // instance is a cursortray that runs: the App with what it needs.
@@ -172,7 +172,7 @@ func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) 
 	i := &instance{logger: p.logger(s.settings.LogLevel)}
 	store := keychain.NewMovable(newStore(s))
 	i.keys = newKeys(s, store, i.logger)
-	i.editors = newEditorKeys(s, store, i.logger)
+	i.editors = newEditorKeys(s, store, i.keys, i.logger)
 	cfg := app.Config{
 		Addr:        s.settings.Addr,
 		AllowRemote: s.settings.AllowRemote,

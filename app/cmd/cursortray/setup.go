@@ -256,7 +256,7 @@ func (p *process) newDesk(ctx context.Context) (*desk, error) {
 			return control.ChatModels(models), err
 		}
 	case errors.Is(err, control.ErrNotRunning):
-		keys := newEditorKeys(s, newStore(s), p.briefLogger(s))
+		keys := newEditorKeys(s, newStore(s), nil, p.briefLogger(s))
 		d.close = keys.Close
 		cfg.Keys = lastingKeys{keys}
 		cfg.BaseURL = func(context.Context) (string, error) { return known(app.LocalURL(s.settings.Addr)) }
