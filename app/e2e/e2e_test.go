@@ -68,6 +68,13 @@ func TestRealClients(t *testing.T) {
 			}
 		}
 	})
+	t.Run("errors", func(t *testing.T) {
+		for _, e := range wireErrors() {
+			for dialect, name := range speakers {
+				s.parallel(t, name+", "+e.name, func(t *testing.T) { s.runError(t, e, dialect) })
+			}
+		}
+	})
 	t.Run("codex errors", s.codexErrors)
 	t.Run("claude errors", s.claudeErrors)
 	t.Run("killed client", s.killClient)
