@@ -13,9 +13,10 @@ import (
 	"cursortray/tray/traytest"
 )
 
-// xfce is a desktop of its own: an X server without a screen, a bus, a panel
+// session is a desktop of its own: an X server without a screen, a bus, a panel
 // with a tray.
-type xfce struct {
+type session struct {
+	kind  panelKind
 	bus   *traytest.Bus
 	env   []string // of programs on this desktop
 	panel *exec.Cmd
@@ -45,39 +46,77 @@ const panelConfig = `<?xml version="1.0" encoding="UTF-8"?>
 </channel>
 `
 
-func startXfce(t *testing.T) *xfce {
+// lxqtConfig is the same for the panel of LXQt.
+const lxqtConfig = `[General]
+panels=panel1
+[panel1]
+plugins=statusnotifier
+position=Top
+panelSize=32
+iconSize=22
+alignment=-1
+width=100
+width-percent=true
+desktop=0
+reserve-space=true
+[statusnotifier]
+type=statusnotifier
+alignment=Left
+`
+
+// panelKind is a program that shows tray icons.
+type panelKind struct {
+	name    string
+	argv    []string
+	desktop string // XDG_CURRENT_DESKTOP
+	file    string // of its settings, below .config
+	config  string
+	button  string // of the mouse that opens a menu
+}
+
+// xfcePanel draws with GTK, lxqtPanel with Qt; their menus come from different
+// libraries.
+func xfcePanel() panelKind {
+	return panelKind{"xfce", []string{"xfce4-panel", "--disable-wm-check"}, "XFCE", "xfce4/xfconf/xfce-perchannel-xml/xfce4-panel.xml", panelConfig, "3"}
+}
+
+func lxqtPanel() panelKind {
+	return panelKind{"lxqt", []string{"lxqt-panel"}, "LXQt", "lxqt/panel.conf", lxqtConfig, "3"}
+}
+
+// startSession starts a desktop with that panel.
+func startSession(t *testing.T, kind panelKind) *session {
 	t.Helper()
-	home, err := os.MkdirTemp("", "ct-xfce-")
+	home, err := os.MkdirTemp("", "ct-"+kind.name+"-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(home) })
-	config := filepath.Join(home, ".config", "xfce4", "xfconf", "xfce-perchannel-xml")
-	services := filepath.Join(home, "services")
-	for _, dir := range []string{config, services, filepath.Join(home, "run")} {
+	config, services := filepath.Join(home, ".config", kind.file), filepath.Join(home, "services")
+	for _, dir := range []string{filepath.Dir(config), services, filepath.Join(home, "run")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(config, "xfce4-panel.xml"), []byte(panelConfig), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(kind.config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// The panel's settings daemon is all that may be started over the bus.
+	// The settings daemon of Xfce is all that may be started over the bus.
 	const xfconf = "org.xfce.Xfconf.service"
 	if err := os.Symlink(filepath.Join("/usr/share/dbus-1/services", xfconf), filepath.Join(services, xfconf)); err != nil {
 		t.Fatal(err)
 	}
-	s := &xfce{env: append(cleanEnv(home), "XDG_RUNTIME_DIR="+filepath.Join(home, "run"), "XDG_CONFIG_HOME="+filepath.Join(home, ".config"),
-		"DISPLAY="+startX(t), "XDG_CURRENT_DESKTOP=XFCE", "XDG_SESSION_TYPE=x11", "NO_AT_BRIDGE=1", "GTK_A11Y=none")}
+	s := &session{kind: kind, env: append(cleanEnv(home), "XDG_RUNTIME_DIR="+filepath.Join(home, "run"), "XDG_CONFIG_HOME="+filepath.Join(home, ".config"),
+		"DISPLAY="+startX(t), "XDG_CURRENT_DESKTOP="+kind.desktop, "XDG_SESSION_TYPE=x11", "QT_QPA_PLATFORM=xcb", "NO_AT_BRIDGE=1", "GTK_A11Y=none")}
 	s.bus = traytest.StartBusWith(t, traytest.BusConfig{Services: []string{services}, Env: s.env})
 	s.env = append(s.env, "DBUS_SESSION_BUS_ADDRESS="+s.bus.Address)
 	s.startPanel(t)
 	// What the program under test gets must not lead back to the panel's home.
-	s.env = []string{"DBUS_SESSION_BUS_ADDRESS=" + s.bus.Address, "XDG_CURRENT_DESKTOP=XFCE", s.value("DISPLAY")}
+	s.env = []string{"DBUS_SESSION_BUS_ADDRESS=" + s.bus.Address, s.value("DISPLAY")}
 	return s
 }
 
-func (s *xfce) value(name string) string {
+func (s *session) value(name string) string {
 	for _, v := range s.env {
 		if strings.HasPrefix(v, name+"=") {
 			return v
@@ -94,7 +133,7 @@ func startX(t *testing.T) (display string) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	cmd := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", "800x480x24", "-nolisten", "tcp", "-dpi", "96")
+	cmd := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", "1100x760x24", "-nolisten", "tcp", "-dpi", "96")
 	cmd.ExtraFiles = []*os.File{w}
 	endWith(t, cmd)
 	w.Close()
@@ -117,9 +156,9 @@ func endWith(t *testing.T, cmd *exec.Cmd) {
 	})
 }
 
-func (s *xfce) startPanel(t *testing.T) {
+func (s *session) startPanel(t *testing.T) {
 	t.Helper()
-	s.panel = exec.Command("xfce4-panel", "--disable-wm-check")
+	s.panel = exec.Command(s.kind.argv[0], s.kind.argv[1:]...)
 	s.panel.Env = s.env
 	endWith(t, s.panel)
 	conn := s.bus.Connect(t)
@@ -131,7 +170,7 @@ func (s *xfce) startPanel(t *testing.T) {
 }
 
 // restartPanel takes the tray host away and brings it back.
-func (s *xfce) restartPanel(t *testing.T) {
+func (s *session) restartPanel(t *testing.T) {
 	t.Helper()
 	env := s.panel.Env
 	_ = s.panel.Process.Kill()
@@ -142,7 +181,7 @@ func (s *xfce) restartPanel(t *testing.T) {
 	s.env = keep
 }
 
-func (s *xfce) tool(t *testing.T, name string, args ...string) {
+func (s *session) tool(t *testing.T, name string, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	cmd.Env = s.panel.Env
@@ -152,19 +191,32 @@ func (s *xfce) tool(t *testing.T, name string, args ...string) {
 }
 
 // openMenu clicks the icon, which is the only thing on the panel.
-func (s *xfce) openMenu(t *testing.T) {
+func (s *session) openMenu(t *testing.T) {
 	t.Helper()
-	s.tool(t, "xdotool", "mousemove", "16", "16", "sleep", "1", "click", "3", "sleep", "1")
+	s.tool(t, "xdotool", "mousemove", "16", "16", "sleep", "0.5", "click", s.kind.button, "sleep", "0.7")
 }
 
-func (s *xfce) closeMenu(t *testing.T) {
+func (s *session) closeMenu(t *testing.T) {
 	t.Helper()
-	s.tool(t, "xdotool", "key", "Escape", "sleep", "0.3", "mousemove", "700", "400", "sleep", "0.5")
+	s.tool(t, "xdotool", "key", "Escape", "key", "Escape", "sleep", "0.3", "mousemove", "700", "400", "sleep", "0.5")
 }
 
-// screenshot keeps a picture of the desktop in the folder that
+// openSubmenu opens the menu and, by the keyboard, the first submenu in it.
+func (s *session) openSubmenu(t *testing.T) {
+	t.Helper()
+	s.openMenu(t)
+	s.tool(t, "xdotool", "key", "Down", "sleep", "0.3", "key", "Right", "sleep", "0.7")
+}
+
+// screenshot keeps a picture of the desktop.
+func (s *session) screenshot(t *testing.T, name string) {
+	t.Helper()
+	s.tool(t, "import", "-window", "root", artifact(t, s.kind.name+"-"+name))
+}
+
+// artifact is where a picture is kept: in the folder that
 // CURSORTRAY_E2E_ARTIFACTS names, if it names one.
-func (s *xfce) screenshot(t *testing.T, name string) {
+func artifact(t *testing.T, name string) string {
 	t.Helper()
 	folder := os.Getenv("CURSORTRAY_E2E_ARTIFACTS")
 	if folder == "" {
@@ -173,5 +225,5 @@ func (s *xfce) screenshot(t *testing.T, name string) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s.tool(t, "import", "-window", "root", filepath.Join(folder, name))
+	return filepath.Join(folder, name)
 }

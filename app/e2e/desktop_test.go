@@ -119,8 +119,13 @@ func (a *trayApp) serving() bool {
 // answer asks the proxy for an answer and returns its text.
 func (a *trayApp) answer(t *testing.T) string {
 	t.Helper()
+	return a.answerOf(t, "demo-small")
+}
+
+func (a *trayApp) answerOf(t *testing.T, model string) string {
+	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.url+"/v1/chat/completions",
-		strings.NewReader(`{"model":"demo-small","messages":[{"role":"user","content":"hello"}]}`))
+		strings.NewReader(`{"model":"`+model+`","messages":[{"role":"user","content":"hello"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,23 +202,23 @@ func TestTD1_TrayWithoutADesktop(t *testing.T) {
 
 func TestTrayInXfcePanel(t *testing.T) {
 	binary, _ := buildPrograms(t)
-	s := startXfce(t)
+	s := startSession(t, xfcePanel())
 	a := startTray(t, binary, s.env, "--demo")
 	item := s.bus.FindItem(t)
 	item.Find(t, "● Running")
 	s.openMenu(t)
-	s.screenshot(t, "xfce-menu-running.png")
+	s.screenshot(t, "menu-running.png")
 	a.stopAndStart(t, item)
 	item.Click(t, "Stop proxy")
 	item.Find(t, "○ Stopped")
-	s.screenshot(t, "xfce-menu-stopped.png")
+	s.screenshot(t, "menu-stopped.png")
 	s.closeMenu(t)
-	s.screenshot(t, "xfce-icon-stopped.png")
+	s.screenshot(t, "icon-stopped.png")
 	rows, err := item.Menu()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"Start proxy", "Copy base URL", "Copy API key", "Quit"}
+	want := []string{"Start proxy", "Copy", "Base URL (OpenAI)", "API key", "Quit"}
 	for _, label := range want {
 		if !slices.Contains(traytest.Labels(rows), label) {
 			t.Errorf("no %q in %q", label, traytest.Labels(rows))

@@ -65,8 +65,17 @@ type desk struct {
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	d := &desk{t: t, home: newHome(t), bus: traytest.StartBus(t)}
-	d.host = d.bus.StartHost(t)
+	bus := traytest.StartBus(t)
+	host := bus.StartHost(t)
+	d := newDeskOn(t, bus)
+	d.host = host
+	return d
+}
+
+// newDeskOn is a desk on a bus that has its tray host already.
+func newDeskOn(t *testing.T, bus *traytest.Bus) *desk {
+	t.Helper()
+	d := &desk{t: t, home: newHome(t), bus: bus}
 	var err error
 	if d.sim, err = simserver.Start(context.Background(), simserver.Options{}); err != nil {
 		t.Fatal(err)
@@ -283,7 +292,7 @@ func TestKC2_TrayWithoutAKeyring(t *testing.T) {
 	item.Click(t, "Quit")
 	a.exits(t)
 	b, item := d.start(binary)
-	shows(t, item, "! The saved login cannot be read", "Log in…")
+	shows(t, item, "! No keyring found", "Log in…", "Keep secrets in private files instead")
 	item.Click(t, "Quit")
 	b.exits(t)
 }
