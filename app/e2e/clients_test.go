@@ -98,9 +98,16 @@ func project(t *testing.T) (home, file string) {
 	return home, file
 }
 
+// offline leads clients that heed it nowhere but to this machine; whatever they
+// look up beside the port fails at once, and must not matter.
+var offline = [...]string{
+	"HTTPS_PROXY=http://127.0.0.1:9", "HTTP_PROXY=http://127.0.0.1:9", "https_proxy=http://127.0.0.1:9", "http_proxy=http://127.0.0.1:9",
+	"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost",
+}
+
 // ask is a command for one prompt in the project of home.
 func (s *suite) ask(t *testing.T, c client, home string, at port, prompt ...string) command {
 	t.Helper()
 	argv, env := c.configure(t, target{port: at, install: s.installs[c.install], home: home})
-	return command{argv: append(argv, prompt...), dir: filepath.Join(home, "proj"), env: cleanEnv(home, env...), limit: c.limit}
+	return command{argv: append(argv, prompt...), dir: filepath.Join(home, "proj"), env: cleanEnv(home, append(env, offline[:]...)...), limit: c.limit}
 }

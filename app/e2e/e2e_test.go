@@ -86,6 +86,7 @@ func (s *suite) runAll(t *testing.T, srv *server, demo bool) {
 		scripts := []string{"openai.mjs", "responses.mjs", "anthropic.mjs", "ai.mjs"}
 		if demo {
 			scripts = append(scripts, "ablation.mjs")
+			s.parallel(t, "claude counts its context", func(t *testing.T) { s.claudeContext(t, srv) })
 			for name, gone := range strippers() {
 				client, what, _ := strings.Cut(name, ", ")
 				s.parallel(t, client+" without "+what, func(t *testing.T) { s.runWithout(t, srv, named(t, client), gone) })
