@@ -53,11 +53,6 @@ func (s *suite) simulate(t *testing.T) *simulated {
 	return u
 }
 
-// promptOf is what the person asked in a run, or what the client made of it.
-func promptOf(r *simserver.Run) string {
-	return r.Request().GetAction().GetUserMessageAction().GetUserMessage().GetText()
-}
-
 // answering plays script to the client's own question, and the scripted model
 // to what clients ask beside it, such as for a title, with the small model.
 func (u *simulated) answering(script ...simserver.Step) {
