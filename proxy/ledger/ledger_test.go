@@ -286,6 +286,21 @@ func TestPruneBySize(t *testing.T) {
 	}
 }
 
+// TestRefusedRequestsGoFirst: who hammers at a limit pushes nothing out.
+func TestRefusedRequestsGoFirst(t *testing.T) {
+	b := open(t, filepath.Join(t.TempDir(), "ledger.db"), Options{MaxBytes: 1 << 20})
+	b.Add(Entry{At: time.Now().Add(-time.Hour), Editor: "used", Outcome: OK})
+	for range 4 * pruneAfter {
+		b.Add(Entry{At: time.Now(), Editor: "hammering", Model: "claude-opus-5-5", Backend: "Cursor protocol", Outcome: Refused + "_runs_hour"})
+	}
+	b.await(t.Context())
+	b.Add(Entry{At: time.Now(), Outcome: OK})
+	b.await(t.Context())
+	if rows, err := b.Sum(t.Context(), Editor, time.Now().Add(-2*time.Hour), time.Now().Add(-time.Minute)); err != nil || len(rows) != 1 {
+		t.Errorf("what was used is gone: %+v, %v", rows, err)
+	}
+}
+
 // TestSchemaOfANewerProgramIsLeftAlone: it is neither written nor moved.
 func TestSchemaOfANewerProgramIsLeftAlone(t *testing.T) {
 	b := fresh(t)
