@@ -3,6 +3,7 @@ package notify
 import (
 	"fmt"
 	"net"
+	"time"
 
 	"cursortray/app"
 	"cursortray/proxy/chat"
@@ -44,7 +45,7 @@ type Button struct {
 // Decide returns what has come up between two Snapshots, the most urgent first.
 func Decide(was, is app.Snapshot) []Note {
 	var notes []Note
-	for _, about := range []func(app.Snapshot) (Note, bool){proxyNote, loginNote, planNote, trayNote} {
+	for _, about := range []func(app.Snapshot) (Note, bool){proxyNote, loginNote, planNote, limitNote, trayNote} {
 		now, up := about(is)
 		before, wasUp := about(was)
 		if up && !(wasUp && before.Kind == now.Kind && before.Cause == now.Cause) {
@@ -69,6 +70,8 @@ func passed(kind Kind, is app.Snapshot) bool {
 	case Plan:
 		_, up := planNote(is)
 		return !up
+	case Limit:
+		return is.Guard.Reached == ""
 	case SignedIn:
 		return is.Account.State != app.LoggedIn
 	}
@@ -122,6 +125,17 @@ func planNote(s app.Snapshot) (Note, bool) {
 	return Note{
 		Kind: Plan, Cause: "spent", Title: "Your Cursor plan is used up",
 		Body: sentence(problem.Message), Click: app.OpenDashboard{Page: "spend"}, Label: "Show",
+	}, true
+}
+
+func limitNote(s app.Snapshot) (Note, bool) {
+	if s.Guard.Reached == "" {
+		return Note{}, false
+	}
+	return Note{
+		Kind: Limit, Cause: s.Guard.Reached, Title: "A limit of yours is reached",
+		Body:  sentence(s.Guard.Reached) + " Requests are refused until it lets them through again.",
+		Click: app.OpenDashboard{Page: "spend"}, Label: "Show", Buttons: []Button{{"Allow for an hour", app.AllowSpending{For: time.Hour}}},
 	}, true
 }
 

@@ -53,7 +53,8 @@ func spent(s *app.Snapshot) {
 func offline(s *app.Snapshot) {
 	s.Backend.Problem = chat.Errorf(chat.BadGateway, "Cursor does not answer")
 }
-func noTray(s *app.Snapshot) { s.NoTray = "nothing on this desktop shows tray icons" }
+func limited(s *app.Snapshot) { s.Guard.Reached = "600 runs an hour" }
+func noTray(s *app.Snapshot)  { s.NoTray = "nothing on this desktop shows tray icons" }
 
 func TestDecide(t *testing.T) {
 	fresh := app.Snapshot{Notifications: everything, Account: app.AccountStatus{State: app.Unread}}
@@ -79,6 +80,7 @@ func TestDecide(t *testing.T) {
 		{"logged in", with(pending), running(), SignedIn, "Logged in as ada@example.com", app.OpenDashboard{Page: "editors"}},
 		{"cancelled", with(pending), with(func(s *app.Snapshot) { s.Account.State = app.LoggedOut }), "", "", nil},
 		{"plan used up", running(), with(spent), Plan, "Your Cursor plan is used up", app.OpenDashboard{Page: "spend"}},
+		{"a limit is reached", running(), with(limited), Limit, "A limit of yours is reached", app.OpenDashboard{Page: "spend"}},
 		{"offline passes by itself", running(), with(offline), "", "", nil},
 		{"no tray", running(), with(noTray), Tray, "cursortray runs without an icon", app.OpenDashboard{}},
 	}
@@ -135,6 +137,7 @@ func TestEachCauseIsToldOnce(t *testing.T) {
 		{"login ended, tried, ended", []app.Snapshot{with(ended), with(pending), with(ended)}, []Kind{Login}},
 		{"login ended twice", []app.Snapshot{with(ended), with(pending), running(), with(ended)}, []Kind{Login, SignedIn, Login}},
 		{"spent, another trouble, spent", []app.Snapshot{with(spent), with(offline), with(spent)}, []Kind{Plan, Plan}},
+		{"a limit, lifted, reached again", []app.Snapshot{with(limited), with(limited), running(), with(limited)}, []Kind{Limit, Limit}},
 		{"the tray comes and goes", []app.Snapshot{with(noTray), running(), with(noTray)}, []Kind{Tray}},
 		{"switched off", []app.Snapshot{with(busy, only("login,plan")), with(ended, only("login,plan"))}, []Kind{Login}},
 		{"all switched off", []app.Snapshot{with(busy, only("none")), with(spent, only("none"))}, nil},
