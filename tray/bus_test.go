@@ -38,6 +38,8 @@ func TestMain(m *testing.M) {
 		os.Exit(runChild(childApp))
 	case "storm":
 		os.Exit(runChild(childStorm))
+	case "churn":
+		os.Exit(runChild(childChurn))
 	}
 	goleak.VerifyTestMain(m)
 }

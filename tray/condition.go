@@ -267,7 +267,7 @@ func guardLine(g app.GuardStatus) string {
 		return ""
 	}
 	line := fmt.Sprintf(guardNow, requests(g.RunsHour))
-	if g.SpentDay != "" {
+	if g.SpentDay != "" && g.SpentDay != "$0.00" {
 		line += fmt.Sprintf(guardSpent, g.SpentDay)
 	}
 	return line

@@ -53,7 +53,7 @@ const (
 	adviseUnlock = "Unlock the keyring, then try again."
 	adviseCLIOut = "Run `cursor-agent login` in a terminal, then check again."
 	adviseGuard  = "Requests are let through again at %s."
-	guardNow     = "Spend guard: %s this hour"
+	guardNow     = "%s this hour"
 	guardSpent   = " · %s today"
 	guardOff     = "Spend guard is off until %s"
 	noteDemo     = "Demo: answers are simulated, nothing is real"
