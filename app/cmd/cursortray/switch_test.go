@@ -112,3 +112,29 @@ func TestEndOfALoginWithoutAnInstance(t *testing.T) {
 		})
 	}
 }
+
+// A logout gives up the runs that wait for a tool; the port stays open and says
+// plainly what is missing. (AU-3)
+func TestAU3_RequestsAfterALogout(t *testing.T) {
+	m, sim, instance := withTwoPeople(t)
+	if _, body := instance.ask("POST", "/v1/chat/completions", testKey, callsATool); !strings.Contains(body, `"tool_calls"`) {
+		t.Fatalf("no run waits for a tool: %s", body)
+	}
+	m.must("logout")
+	until(t, "the run is given up", func() bool { return sim.RunStats().Open == 0 })
+	for _, c := range []struct {
+		path, body string
+		status     int
+		want       string
+	}{
+		{"/v1/chat/completions", question("auto", "hello", false), 403, "cursor_login_required"},
+		{"/v1/responses", `{"model": "auto", "input": "hello"}`, 400, "cursor_login_required"},
+		{"/v1/messages", `{"model": "auto", "max_tokens": 9, "messages": [{"role": "user", "content": "hello"}]}`, 403, "permission_error"},
+	} {
+		status, body := instance.ask("POST", c.path, testKey, c.body)
+		if status != c.status || !strings.Contains(body, c.want) || !strings.Contains(body, "log in from the tray") {
+			t.Errorf("%s: status %d, %s", c.path, status, body)
+		}
+	}
+	instance.stop()
+}
