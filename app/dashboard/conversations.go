@@ -122,6 +122,7 @@ func slicesOf(c app.Conversation) []slice {
 // them for the horizontal axis.
 type plot struct {
 	Kind   string       `json:"kind"` // "context" or "days"
+	Unit   string       `json:"unit"` // "tokens", "dollars" or "requests"
 	X      []int64      `json:"x"`
 	Series []plotSeries `json:"series"`
 }
@@ -134,7 +135,7 @@ type plotSeries struct {
 // contextData is how full a conversation's window was after each turn.
 func (d *Dashboard) contextData(w http.ResponseWriter, r *http.Request, _ *session) {
 	wanted, _ := strconv.Atoi(r.URL.Query().Get("n"))
-	data := plot{Kind: "context", X: []int64{}, Series: []plotSeries{{Label: "Used"}, {Label: "Window"}}}
+	data := plot{Kind: "context", Unit: "tokens", X: []int64{}, Series: []plotSeries{{Label: "Used"}, {Label: "Window"}}}
 	if list := d.cfg.App.Snapshot().Conversations; list != nil {
 		for _, c := range list.All {
 			if c.N != wanted {

@@ -33,7 +33,7 @@ func parseLooks() (*looks, error) {
 // carried takes the frame along to a template that is about something smaller.
 type carried struct {
 	Frame frame
-	First string // class of the first button
+	First string // class of the first button, or a title
 	Of    any
 }
 

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -40,6 +41,7 @@ type spend struct {
 	Spans    []choice
 	Kinds    []choice
 	PlotPath string
+	Unit     string // of the plot
 	Newest   string // changes with the data of the plot
 	Total    spendRow
 	ByModel  []spendRow
@@ -101,10 +103,14 @@ func (d *Dashboard) spendOf(v *visit) any {
 		}
 		if by == ledger.Day {
 			s.Total = spendRowOf(ledger.Total(rows), "")
+			if unit, _ := measured(rows); unit == "requests" {
+				s.Unit = "Requests"
+			}
 			slices.Reverse(list)
 		}
 		return list
 	}
+	s.Unit = "Dollars"
 	s.ByModel = sum(ledger.Model, modelName)
 	s.ByEditor = sum(ledger.Editor, editorName)
 	s.ByDay = sum(ledger.Day, func(day string) string { return day })
@@ -154,9 +160,18 @@ func daysBack(now time.Time, days int) (since, until time.Time) {
 // maxSeries is how many colours a plot has; what is left over is one more.
 const maxSeries = 6
 
+// measured returns what a plot of these rows shows: dollars, or the number of
+// requests where nothing is known of what they cost.
+func measured(rows []ledger.Row) (unit string, measure func(ledger.Row) float64) {
+	if ledger.Total(rows).Cost.IsZero() {
+		return "requests", func(r ledger.Row) float64 { return float64(r.Requests) }
+	}
+	return "dollars", func(r ledger.Row) float64 { return float64Of(r.Cost.String()) }
+}
+
 // spendData is what each day cost, by model or editor.
 func (d *Dashboard) spendData(w http.ResponseWriter, r *http.Request, _ *session) {
-	data := plot{Kind: "days", X: []int64{}, Series: []plotSeries{}}
+	data := plot{Kind: "days", Unit: "dollars", X: []int64{}, Series: []plotSeries{}}
 	if d.cfg.Ledger == nil {
 		writeJSON(w, data)
 		return
@@ -168,8 +183,10 @@ func (d *Dashboard) spendData(w http.ResponseWriter, r *http.Request, _ *session
 		http.Error(w, "The ledger cannot be read.", http.StatusInternalServerError)
 		return
 	}
-	// The dearest get a colour of their own.
-	slices.SortStableFunc(rows, func(a, b ledger.Row) int { return b.Cost.Compare(a.Cost) })
+	unit, measure := measured(rows)
+	data.Unit = unit
+	// The largest get a colour of their own.
+	slices.SortStableFunc(rows, func(a, b ledger.Row) int { return cmp.Compare(measure(b), measure(a)) })
 	at := map[string]int{}
 	name := modelName
 	if by == ledger.Editor {
@@ -194,7 +211,7 @@ func (d *Dashboard) spendData(w http.ResponseWriter, r *http.Request, _ *session
 		}
 		for _, row := range rows {
 			if n, known := at[row.Key]; known {
-				sums[n] += float64Of(row.Cost.String())
+				sums[n] += measure(row)
 			}
 		}
 		data.X = append(data.X, day.Unix())

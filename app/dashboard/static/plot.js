@@ -33,17 +33,21 @@
   function daysPlot(data) {
     const sums = data.x.map(() => 0);
     const stacked = data.series.map((s) => (s.values ?? []).map((v, i) => (sums[i] += v ?? 0)));
+    const show = data.unit === "dollars" ? money : (v) => (v == null ? "" : count.format(v));
     const bars = uPlot.paths.bars({ size: [0.7, 40], gap: 1 });
     return {
       data: [data.x, ...stacked.slice().reverse()],
       options: {
-        scales: { y: { range: (_, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
+        scales: { // half a day on either side, for the bars
+          x: { range: (_, low, high) => [low - 43200, high + 43200] },
+          y: { range: (_, low, high) => [0, high > 0 ? high * 1.08 : 1] },
+        },
         axes: [axis({ values: (_, v) => v.map((t) => new Date(t * 1000).toLocaleDateString("en", { day: "numeric", month: "short" })), space: 64, incrs: [86400, 2 * 86400, 7 * 86400, 14 * 86400, 30 * 86400] }),
-          axis({ size: 64, values: (_, v) => v.map(money) })],
+          axis({ size: 64, values: (_, v) => v.map(show), ...(data.unit === "dollars" ? {} : { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000, 10000] }) })],
         series: [{ label: "Day", value: (_, t) => (t == null ? "–" : new Date(t * 1000).toLocaleDateString("en", { day: "numeric", month: "short", year: "numeric" })) },
           ...data.series.map((s, i) => ({
             label: s.label, stroke: style("--c" + (i % 8)), fill: style("--c" + (i % 8)), width: 0, paths: bars, points: { show: false },
-            value: (u, _, __, at) => (at == null ? "–" : money(s.values[at])),
+            value: (u, _, __, at) => (at == null ? "–" : show(s.values[at])),
           })).reverse()],
       },
     };
