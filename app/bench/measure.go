@@ -29,6 +29,7 @@ var measurements = []struct {
 	{"start", passThrough, (*bench).start},
 	{"leave", passThrough, (*bench).leave},
 	{"steady", passThrough, (*bench).steady},
+	{"idle", nothing, (*bench).idle},
 	{"agent-rate", bareServer, (*bench).agentRate},
 	{"agent-first", bareServer, (*bench).agentFirst},
 	{"agent-pace", bareServer, (*bench).agentPace},
@@ -36,7 +37,7 @@ var measurements = []struct {
 	{"agent-leave", bareServer, (*bench).agentLeave},
 }
 
-const passThrough, bareServer = "pass-through", "bare server"
+const passThrough, bareServer, nothing = "pass-through", "bare server", "nothing"
 
 func names() string {
 	var all []string
