@@ -41,8 +41,11 @@ func guest(ctx context.Context, b *simulated, runs func() bool) {
 	req := asked("Do it.")
 	req.Tools = tools("read")
 	for runs() {
-		patience := []time.Duration{10 * time.Millisecond, 100 * time.Millisecond, 100 * time.Millisecond, time.Second}[rand.N(4)]
+		patience := []time.Duration{10 * time.Millisecond, 100 * time.Millisecond, time.Second}[rand.N(3)]
 		turn, leave := context.WithTimeout(ctx, rand.N(patience))
+		if rand.N(4) == 0 { // who waits as long as it takes, however busy the machine is
+			turn, leave = context.WithTimeout(ctx, 3*time.Second)
+		}
 		a := answer{}
 		events := rand.N(40)
 		for e := range b.Chat(turn, req) {
@@ -109,6 +112,9 @@ func heap() int64 {
 // and memory are where they were, and the service has nothing to complain about.
 func TestRS4_ThousandRunsLeaveNothingBehind(t *testing.T) {
 	b := simulate(t, func(_ *Config, times *timing) { times.tool = 300 * time.Millisecond })
+	// On a busy machine everything comes late; what has to come is checked all
+	// the same.
+	b.sim.ChangeRunRules(func(r *simserver.RunRules) { r.Closing, r.Slack, r.AnswerWithin = time.Minute, time.Minute, time.Minute })
 	b.sim.ScriptAlways(whimsical)
 	visit(t, b, 100)
 	goroutines, memory := runtime.NumGoroutine(), heap()

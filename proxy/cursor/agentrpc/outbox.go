@@ -120,10 +120,15 @@ func (o *outbox) waiting() bool {
 type clocks struct {
 	beat  *time.Ticker
 	work  *time.Timer // signs of life for work
+	rest  *time.Timer // since the last write; nil before it
 	stall *stall
 	due   bool // a heartbeat
 	wrote bool // since the goroutine began
+	idle  bool // and then nothing came for a while
 }
+
+// restful is how long a run is quiet after a write until it counts as waiting.
+const restful = 200 * time.Millisecond
 
 // run writes until the end, a failed write or the end of ctx. Only the first of
 // these is a proper end of our half.
@@ -133,7 +138,7 @@ func (o *outbox) run(ctx context.Context) {
 
 // loop is run. Its goroutine's stack grows by the encoding of messages to
 // several times of what the wait for the next one needs, which may be long, so
-// the wait is left to a new goroutine.
+// a wait that does not end soon is left to a new goroutine.
 func (o *outbox) loop(ctx context.Context, c *clocks) {
 	for {
 		m, ending := o.take()
@@ -150,8 +155,8 @@ func (o *outbox) loop(ctx context.Context, c *clocks) {
 			}
 			continue
 		}
-		if c.wrote && o.start != nil {
-			c.wrote = false
+		if c.idle && o.start != nil {
+			c.wrote, c.idle = false, false
 			if o.start(func() { o.loop(ctx, c) }) {
 				return
 			}
@@ -162,6 +167,9 @@ func (o *outbox) loop(ctx context.Context, c *clocks) {
 	}
 	c.beat.Stop()
 	c.work.Stop()
+	if c.rest != nil {
+		c.rest.Stop()
+	}
 	c.stall.stop()
 	close(o.done)
 }
@@ -171,13 +179,24 @@ func (o *outbox) write(m *cursorpb.AgentClientMessage, c *clocks) bool {
 	err := o.send(m)
 	c.stall.stop()
 	c.wrote = true
+	if c.rest == nil {
+		c.rest = time.NewTimer(restful)
+	} else {
+		c.rest.Reset(restful)
+	}
 	return err == nil
 }
 
 // idle waits for something to do. It returns false at the end.
 func (o *outbox) idle(ctx context.Context, c *clocks) bool {
+	var rested <-chan time.Time
+	if c.wrote {
+		rested = c.rest.C
+	}
 	select {
 	case <-o.wake:
+	case <-rested:
+		c.idle = true
 	case <-c.beat.C:
 		o.tick()
 		c.due = true

@@ -1,7 +1,6 @@
 package agentrpc
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -189,20 +188,23 @@ func (s *shelf) expire(now time.Time) {
 // shrink keeps the newest within the limits. One that is not settled yet is
 // counted when it is.
 func (s *shelf) shrink() {
-	all := slices.DeleteFunc(s.all(), func(c *conversation) bool { return !c.isSettled() })
-	number, total := 0, 0
-	for _, c := range all {
-		number, total = number+1, total+c.size()
-	}
-	if number <= maxShelved && total <= maxShelvedBytes {
-		return
-	}
-	slices.SortFunc(all, func(a, b *conversation) int { return cmp.Compare(a.used.UnixNano(), b.used.UnixNano()) })
-	for _, c := range all {
+	for {
+		number, total := 0, 0
+		var oldest *conversation
+		for _, list := range s.byPrint {
+			for _, c := range list {
+				if !c.isSettled() {
+					continue
+				}
+				number, total = number+1, total+c.size()
+				if oldest == nil || c.used.Before(oldest.used) {
+					oldest = c
+				}
+			}
+		}
 		if number <= maxShelved && total <= maxShelvedBytes {
 			return
 		}
-		number, total = number-1, total-c.size()
-		s.remove(c)
+		s.remove(oldest)
 	}
 }
