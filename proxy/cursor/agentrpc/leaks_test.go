@@ -114,7 +114,9 @@ func TestRS4_ThousandRunsLeaveNothingBehind(t *testing.T) {
 	b := simulate(t, func(_ *Config, times *timing) { times.tool = 300 * time.Millisecond })
 	// On a busy machine everything comes late; what has to come is checked all
 	// the same.
-	b.sim.ChangeRunRules(func(r *simserver.RunRules) { r.Closing, r.Slack, r.AnswerWithin = time.Minute, time.Minute, time.Minute })
+	b.sim.ChangeRunRules(func(r *simserver.RunRules) {
+		r.Closing, r.Slack, r.AnswerWithin = time.Minute, time.Minute, time.Minute
+	})
 	b.sim.ScriptAlways(whimsical)
 	visit(t, b, 100)
 	goroutines, memory := runtime.NumGoroutine(), heap()
