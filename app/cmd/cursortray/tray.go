@@ -78,7 +78,12 @@ func (p *process) alreadyRunning(s *setup, autostarted bool) error {
 		err = p.browse(page.URL)
 	}
 	if err != nil { // it runs, which is what was asked for
-		fmt.Fprintf(p.stderr, "cursortray: its dashboard does not open: %s\n", chat.AsError(err).Message)
+		reason := err.Error()
+		var told *chat.Error
+		if errors.As(err, &told) {
+			reason = told.Message
+		}
+		fmt.Fprintf(p.stderr, "cursortray: its dashboard does not open: %s\n", reason)
 	}
 	return nil
 }
