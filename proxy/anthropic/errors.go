@@ -78,8 +78,12 @@ func answerTo(err *chat.Error) answer {
 
 // WriteError answers a request with err: status, headers and error object.
 // Nothing may have been written before.
-func WriteError(w http.ResponseWriter, _ *http.Request, err *chat.Error) {
-	write(w, answerTo(err), messageOf(err))
+func WriteError(w http.ResponseWriter, r *http.Request, err *chat.Error) {
+	row := answerTo(err)
+	if row.status == http.StatusTooManyRequests && row.retry > turn.LongestWait && turn.Repeats429(r.Header) {
+		row = answers[chat.QuotaSpent]
+	}
+	write(w, row, messageOf(err))
 }
 
 // Refuse answers a request that is turned away before any model is asked, with

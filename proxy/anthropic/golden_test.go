@@ -136,7 +136,7 @@ func TestEM2_ErrorTable(t *testing.T) {
 	}
 	for i, e := range errs {
 		w := recorder()
-		WriteError(w, nil, e)
+		WriteError(w, httptest.NewRequest("POST", "/", nil), e)
 		checkGolden(t, fmt.Sprintf("errors/%02d-%s", i, strings.ReplaceAll(e.Kind.String(), " ", "-")), w)
 	}
 }
@@ -151,6 +151,29 @@ func TestRefuse(t *testing.T) {
 		want := fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":"some text"},"request_id":"req_1"}`, typ)
 		if w.Code != status || w.Body.String() != want || w.Header().Get("Content-Type") != "application/json" || w.Header().Get("Request-Id") != "req_1" {
 			t.Errorf("%d: got %d %s", status, w.Code, w.Body)
+		}
+	}
+}
+
+// The AI SDK waits for any 429 without a word, however long it lasts.
+func TestEM1_LimitsThatLastAreShown(t *testing.T) {
+	for _, tt := range []struct {
+		agent  string
+		wait   time.Duration
+		status int
+		retry  string // X-Should-Retry
+	}{
+		{"claude-cli/2.1.332 (external, sdk-cli)", time.Minute, 429, ""},
+		{"claude-cli/2.1.332 (external, sdk-cli)", time.Hour, 429, "false"},
+		{"opencode/1.18.33 ai-sdk/provider-utils/4.0.40 runtime/bun/1.3.14", time.Minute, 429, ""},
+		{"opencode/1.18.33 ai-sdk/provider-utils/4.0.40 runtime/bun/1.3.14", time.Hour, 402, "false"},
+	} {
+		r := httptest.NewRequest("POST", "/", nil)
+		r.Header.Set("User-Agent", tt.agent)
+		w := httptest.NewRecorder()
+		WriteError(w, r, &chat.Error{Kind: chat.RateLimited, Message: "slow down", RetryAfter: tt.wait})
+		if w.Code != tt.status || w.Header().Get("X-Should-Retry") != tt.retry {
+			t.Errorf("%+v: %d %v", tt, w.Code, w.Header())
 		}
 	}
 }

@@ -69,13 +69,27 @@ func answerTo(err *chat.Error) answer {
 
 // WriteError answers a request with err: status, headers and error object.
 // Nothing may have been written before.
-func WriteError(w http.ResponseWriter, _ *http.Request, err *chat.Error) {
-	writeRow(w, answerTo(err), err)
+func WriteError(w http.ResponseWriter, r *http.Request, err *chat.Error) {
+	writeRow(w, answerTo(err).patiently(r.Header), err)
+}
+
+// lasts tells whether this is a limit that nobody waits for.
+func (row answer) lasts() bool {
+	return row.status == http.StatusTooManyRequests && row.retry > turn.LongestWait
+}
+
+// patiently returns the row for a client that may wait for a limit that lasts,
+// and says nothing meanwhile.
+func (row answer) patiently(client http.Header) answer {
+	if row.lasts() && repeats429(client) {
+		row.status, row.typ, row.retry = http.StatusPaymentRequired, "usage_limit_reached", 0
+	}
+	return row
 }
 
 func writeRow(w http.ResponseWriter, row answer, err *chat.Error) {
 	turn.SetRetryAfter(w.Header(), row.retry)
-	if row.status == http.StatusTooManyRequests && (row.retry == 0 || row.retry > turn.LongestWait) {
+	if row.status == http.StatusTooManyRequests && (row.retry == 0 || row.lasts()) {
 		w.Header().Set(turn.ShouldRetryHeader, "false")
 	}
 	turn.WriteJSON(w, row.status, appendError(nil, row, err.Message, err.Param))

@@ -17,8 +17,10 @@ func responsesAnswer(err *chat.Error, client http.Header) answer {
 		row.status = http.StatusBadRequest
 	case err.Kind == chat.QuotaSpent && !repeats429(client):
 		row.status = http.StatusTooManyRequests
+	case row.lasts():
+		row.typ = "usage_limit_reached" // Codex would wait as long as the limit lasts
 	}
-	return row
+	return row.patiently(client)
 }
 
 func writeResponsesError(w http.ResponseWriter, r *http.Request, err *chat.Error) {

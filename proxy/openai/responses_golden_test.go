@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -80,40 +79,6 @@ func TestEM2_ErrorTableOfResponses(t *testing.T) {
 		r := streamedResponse(t, "", chattest.Text("par"), chattest.Fail(tt.err))
 		if r.final == nil || r.final.Error == nil || r.final.Error.Code != tt.failed || r.final.Error.Message == "" {
 			t.Errorf("%v in mid-stream: %+v", tt.err, r.final)
-		}
-	}
-}
-
-// Clients that repeat any 429 for minutes are told of a spent plan by another
-// status, so that they show it at once.
-func TestEM1_SpentPlanForClientsThatRepeat(t *testing.T) {
-	for agent, status := range map[string]int{
-		"codex_exec/0.171.0 (Debian 12.0.0; x86_64) dumb": 429,
-		"":                 429,
-		"OpenAI/JS 6.26.0": 402,
-		"opencode/1.18.33 ai-sdk/provider-utils/4.0.40 runtime/bun/1.3.14": 402,
-		"QwenCode/0.24.4 (linux; x64)":                                     402,
-	} {
-		h := newHandler(chattest.New(chattest.Turn{chattest.Fail(chat.Errorf(chat.QuotaSpent, "used up"))}))
-		r := httptest.NewRequest("POST", "/", strings.NewReader(askResponse(`"stream":true`)))
-		r.Header.Set("User-Agent", agent)
-		w := httptest.NewRecorder()
-		h.Responses(w, r)
-		if w.Code != status || (w.Header().Get("X-Should-Retry") == "false") != (status == 429) {
-			t.Errorf("%s: %d %v", agent, w.Code, w.Header())
-		}
-	}
-}
-
-// A limit that passes in seconds is waited for, and a longer one is shown.
-func TestEM1_LongLimitsAreShown(t *testing.T) {
-	for _, wait := range []time.Duration{0, time.Second, time.Minute, time.Hour} {
-		err := &chat.Error{Kind: chat.RateLimited, Message: "slow down", RetryAfter: wait}
-		h := newHandler(chattest.New(chattest.Turn{chattest.Fail(err)}, chattest.Turn{chattest.Fail(err)}))
-		for _, w := range []*httptest.ResponseRecorder{postResponse(h, askResponse("")), post(h, body(""))} {
-			if w.Code != 429 || w.Header().Get("Retry-After") == "" || (w.Header().Get("X-Should-Retry") == "false") != (wait > time.Minute) {
-				t.Errorf("%v: %d %v", wait, w.Code, w.Header())
-			}
 		}
 	}
 }

@@ -25,11 +25,3 @@ func SetRetryAfter(h http.Header, wait time.Duration) {
 		h.Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
 	}
 }
-
-// ShouldRetryHeader with "false" tells the SDKs of both vendors not to try
-// again by themselves, whatever the status: only the user can help, or a wait
-// that nobody sits through, and the message should be seen at once.
-const ShouldRetryHeader = "X-Should-Retry"
-
-// LongestWait is how long people wait for a client that says nothing.
-const LongestWait = time.Minute
