@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,7 +23,8 @@ const faultLimit = 20 * time.Second
 type fault struct {
 	name string
 	// cause makes it happen, and may change what the client is told of the port.
-	cause func(*testing.T, *simulated, *port)
+	cause    func(*testing.T, *simulated, *port)
+	settings []string // of cursortray
 	// shows is on the client's output, which then ends with an error. Where
 	// outlives lists the client, it goes on instead until it has the whole
 	// answer; where silent does, it shows words of its own.
@@ -37,6 +39,7 @@ const (
 	wrongKeyText  = "copy it from the cursortray menu"
 	quotaText     = "the allowance of the Cursor plan is used up"
 	brokenText    = "broke off before the end of the answer"
+	limitText     = "your limit in cursortray of"
 	throttledText = "Cursor asks to try again later"
 	wholeText     = "Without --demo, cursortray passes your prompt on to Cursor" // the end of what the scripted model says
 )
@@ -65,6 +68,12 @@ func faults() []fault {
 			outlives: []string{"opencode", "pi", "codex", "claude", "continue", "qwen", "copilot"},
 		},
 		{
+			name:     "limit of the user",
+			settings: []string{"CURSORTRAY_SPEND_RUNS_HOUR=1"},
+			cause:    useUp, shows: limitText, statuses: []int{http.StatusTooManyRequests, http.StatusPaymentRequired},
+			silent: map[string]string{"codex": "hit your usage limit"},
+		},
+		{
 			name:  "cut stream",
 			cause: cutOnce,
 			shows: brokenText, statuses: []int{http.StatusOK},
@@ -83,6 +92,25 @@ func throttle(t *testing.T, u *simulated, _ *port) {
 	}
 }
 
+// useUp is the one request that the user's limit lets through.
+func useUp(t *testing.T, u *simulated, _ *port) {
+	body := `{"model":"` + u.models[0] + `","messages":[{"role":"user","content":"Say hello"}]}`
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.url+"/v1/chat/completions", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer "+u.key)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if _, err := io.Copy(io.Discard, answer.Body); err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("the request that the limit lets through: %s, %v", answer.Status, err)
+	}
+}
+
 // cutOnce breaks the first answer off in the middle of its text.
 func cutOnce(_ *testing.T, u *simulated, _ *port) {
 	var answers atomic.Int32
@@ -97,7 +125,7 @@ func cutOnce(_ *testing.T, u *simulated, _ *port) {
 
 // runFault asks for an answer that goes wrong.
 func (s *suite) runFault(t *testing.T, c client, f fault) {
-	u := s.simulate(t)
+	u := s.simulate(t, f.settings...)
 	home, _ := project(t)
 	between := record(t, u.url)
 	at := u.through(between)

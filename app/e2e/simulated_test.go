@@ -20,9 +20,9 @@ type simulated struct {
 	sim *simserver.Sim
 }
 
-// simulate starts both. Runs that the test gives no script are played by the
-// scripted model.
-func (s *suite) simulate(t *testing.T) *simulated {
+// simulate starts both, cursortray with some settings. Runs that the test gives
+// no script are played by the scripted model.
+func (s *suite) simulate(t *testing.T, settings ...string) *simulated {
 	t.Helper()
 	sim, err := simserver.Start(context.Background(), simserver.Options{})
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *suite) simulate(t *testing.T) *simulated {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(home) })
-	env := append(sim.Env(), "CURSORTRAY_TOKEN_STORE=file")
+	env := append(append(sim.Env(), "CURSORTRAY_TOKEN_STORE=file"), settings...)
 	login := exec.CommandContext(t.Context(), s.cursortray, "login", "--api-key", "-")
 	login.Env, login.Stdin = append(serverEnv(home), env...), strings.NewReader(simserver.DefaultKey)
 	if out, err := login.CombinedOutput(); err != nil {
