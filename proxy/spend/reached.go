@@ -40,7 +40,7 @@ func (u *usage) reaches(l Limits, now time.Time) *reached {
 		switch {
 		case runs > 0 && w.runs >= runs:
 			r.setting, r.free = "runs_"+span, w.freeAt(runs, 0)
-			r.limit, r.used = fmt.Sprintf("%d runs %s", runs, every), fmt.Sprintf("%d runs", w.runs)
+			r.limit, r.used = countRuns(runs)+" "+every, countRuns(w.runs)
 		case !cost.IsZero() && w.cost >= cost.Pico():
 			r.setting, r.free = "money_"+span, w.freeAt(0, cost.Pico())
 			r.limit, r.used = cost.Dollars()+" "+every, money.OfPico(w.cost).Dollars()
@@ -56,6 +56,13 @@ func (u *usage) reaches(l Limits, now time.Time) *reached {
 	see(&u.day, "day", "a day", l.RunsDay, money.Amount{})
 	see(&u.day, "day", "a day", 0, l.MoneyDay)
 	return hit
+}
+
+func countRuns(n int) string {
+	if n == 1 {
+		return "1 run"
+	}
+	return fmt.Sprintf("%d runs", n)
 }
 
 // String says which limit it is: "600 runs an hour for all editors together".

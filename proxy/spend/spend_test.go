@@ -64,7 +64,7 @@ func TestWhichLimit(t *testing.T) {
 		{"money a day of an editor", Config{Editors: map[string]Limits{"codex": {MoneyDay: usd("0.05")}}}, "codex", "0.05", 1, "spend_limit_money_day",
 			"$0.05 a day for codex is reached: $0.05 in the last day. It is free again at Jan 2, 00:01. ", 24 * time.Hour},
 		{"the main key", Config{Editors: map[string]Limits{"": {RunsHour: 1}}}, "", "0", 1, "spend_limit_runs_hour",
-			"1 runs an hour for clients with the main key is reached", 59*time.Minute + 10*time.Second},
+			"1 run an hour for clients with the main key is reached", 59*time.Minute + 10*time.Second},
 		{"each editor", Config{Each: Limits{RunsHour: 2}, Editors: map[string]Limits{"pi": {RunsHour: 9}}}, "codex", "0", 2, "spend_limit_runs_hour",
 			"2 runs an hour for codex is reached: 2 runs in the last hour. It is free again at 01:00. ", 58*time.Minute + 10*time.Second},
 		{"the one that lasts longest", Config{All: Limits{RunsHour: 2, RunsDay: 2}}, "codex", "0", 2, "spend_limit_runs_day",
