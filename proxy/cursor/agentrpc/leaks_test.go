@@ -41,11 +41,11 @@ func guest(ctx context.Context, b *simulated, runs func() bool) {
 	req := asked("Do it.")
 	req.Tools = tools("read")
 	for runs() {
-		patience := []time.Duration{10 * time.Millisecond, 100 * time.Millisecond, time.Second}[rand.N(3)]
-		turn, leave := context.WithTimeout(ctx, rand.N(patience))
+		patience := rand.N([]time.Duration{10 * time.Millisecond, 100 * time.Millisecond, time.Second}[rand.N(3)])
 		if rand.N(4) == 0 { // who waits as long as it takes, however busy the machine is
-			turn, leave = context.WithTimeout(ctx, 3*time.Second)
+			patience = 3 * time.Second
 		}
+		turn, leave := context.WithTimeout(ctx, patience)
 		a := answer{}
 		events := rand.N(40)
 		for e := range b.Chat(turn, req) {
