@@ -88,6 +88,10 @@ func TestPagesOpen(t *testing.T) {
 	opened := make(chan string, 8)
 	r := newRig(t, func(c *Config) {
 		c.SettingsFile = "/home/u/config.toml"
+		c.OpenFile = func(_ context.Context, path string) error {
+			opened <- path
+			return nil
+		}
 		c.Open = func(_ context.Context, url string) error {
 			opened <- url
 			if url == InstallPage.url() {
