@@ -36,7 +36,7 @@ func clients() []client {
 	return []client{
 		{name: "opencode", install: "opencode", configure: openCodeOver("@ai-sdk/openai-compatible"), picture: openCodePicture, limit: 2 * time.Minute},
 		{name: "opencode over Responses", install: "opencode", configure: openCodeOver("@ai-sdk/openai"), picture: openCodePicture, extra: true, limit: 2 * time.Minute},
-		{name: "opencode over Messages", install: "opencode", configure: openCodeOver("@ai-sdk/anthropic"), extra: true, limit: 2 * time.Minute},
+		{name: "opencode over Messages", install: "opencode", configure: openCodeOver("@ai-sdk/anthropic"), picture: openCodePicture, extra: true, limit: 2 * time.Minute},
 		{name: "pi", install: "pi", configure: piOver("openai-completions", "/v1"), picture: piPicture, limit: time.Minute},
 		{name: "pi over Responses", install: "pi", configure: piOver("openai-responses", "/v1"), picture: piPicture, extra: true, limit: time.Minute},
 		{name: "pi over Messages", install: "pi", configure: piOver("anthropic-messages", ""), picture: piPicture, extra: true, limit: time.Minute},
@@ -52,6 +52,12 @@ func clients() []client {
 		{name: "copilot over Responses", install: "copilot", configure: copilotOver("/v1", "COPILOT_PROVIDER_WIRE_API=responses"), picture: copilotPicture, extra: true, limit: time.Minute},
 		{name: "copilot over Messages", install: "copilot", configure: copilotOver("", "COPILOT_PROVIDER_TYPE=anthropic"), picture: copilotPicture, extra: true, limit: time.Minute},
 	}
+}
+
+// everything tells whether the client meets all that can go wrong over this
+// dialect, too: those that most people use do.
+func (c client) everything() bool {
+	return !c.extra || c.install == "pi" || c.install == "opencode"
 }
 
 // named returns the client of that name.

@@ -56,14 +56,14 @@ func TestRealClients(t *testing.T) {
 	t.Run("faults", func(t *testing.T) {
 		for _, c := range clients() {
 			for _, f := range faults() {
-				if !c.extra || f.name == "plan used up" {
+				if c.everything() || f.name == "plan used up" {
 					s.parallel(t, c.name+", "+f.name, func(t *testing.T) { s.runFault(t, c, f) })
 				}
 			}
 			if c.picture != nil {
 				s.parallel(t, c.name+" sends a picture", func(t *testing.T) { s.runPicture(t, c) })
 			}
-			if !c.extra {
+			if c.everything() {
 				s.parallel(t, c.name+" is cancelled", func(t *testing.T) { s.runCancel(t, c) })
 			}
 		}

@@ -65,7 +65,10 @@ func faults() []fault {
 			name:  "throttled for a moment",
 			cause: throttle,
 			shows: throttledText, statuses: []int{http.StatusTooManyRequests},
-			outlives: []string{"opencode", "pi", "codex", "claude", "continue", "qwen", "copilot"},
+			outlives: []string{
+				"opencode", "opencode over Responses", "opencode over Messages", "pi", "pi over Responses", "pi over Messages",
+				"codex", "claude", "continue", "qwen", "copilot",
+			},
 		},
 		{
 			name:     "limit of the user",
@@ -77,7 +80,7 @@ func faults() []fault {
 			name:  "cut stream",
 			cause: cutOnce,
 			shows: brokenText, statuses: []int{http.StatusOK},
-			outlives: []string{"opencode", "codex", "claude", "continue", "qwen", "copilot", "pi over Responses"},
+			outlives: []string{"opencode", "opencode over Responses", "pi over Responses", "codex", "claude", "continue", "qwen", "copilot"},
 		},
 	}
 }

@@ -38,7 +38,9 @@ func openCodeOver(npm string) func(*testing.T, target) (argv, env []string) {
 				},
 			}},
 		})
-		return []string{binary(to.install, "opencode"), "run", "--auto"}, []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1"}
+		return []string{binary(to.install, "opencode"), "run", "--auto"}, []string{
+			"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+		}
 	}
 }
 
