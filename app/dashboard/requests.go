@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"strings"
 	"time"
 
 	"cursortray/app"
@@ -95,26 +96,42 @@ func requestRowOf(e ledger.Entry) requestRow {
 
 var dialectNames = map[string]string{"chat": "Chat Completions", "responses": "Responses", "messages": "Messages"}
 
-// outcomes puts codes into words. Others are shown as they are.
+// outcomes puts codes, and kinds of errors that have none, into words.
 var outcomes = map[string]string{
-	"login_required":      "Not logged in to Cursor",
-	"not_in_plan":         "The plan lacks this model",
-	"quota_spent":         "The allowance is used up",
-	"rate_limited":        "Too many requests",
-	"overloaded":          "Too many requests at once",
-	"not_found":           "No such model",
-	"model_not_found":     "No such model",
-	"context_too_long":    "The conversation is too long",
-	"too_long":            "The conversation is too long",
-	"too_large":           "The request is too large",
-	"invalid":             "The request makes no sense",
-	"timeout":             "Cursor went silent",
-	"bad_gateway":         "Cursor failed",
-	"unavailable":         "Cursor cannot be reached",
-	"shutting_down":       "cursortray was stopping",
-	"internal":            "A fault in cursortray",
-	"editor_switched_off": "The editor is switched off",
-	"spend_limit":         "The spend limit was reached",
+	"internal":                   "A fault in cursortray",
+	"invalid":                    "The request makes no sense",
+	"login_required":             "Not logged in to Cursor",
+	"cursor_login_required":      "cursor-agent is not signed in",
+	"not_in_plan":                "The plan lacks this model",
+	"quota_spent":                "The allowance is used up",
+	"usage_limit":                "The allowance is used up",
+	"not_found":                  "No such model",
+	"model_not_found":            "No such model",
+	"too_long":                   "The conversation is too long",
+	"too_large":                  "The request is too large",
+	"rate_limited":               "Too many requests for Cursor",
+	"overloaded":                 "Too many requests at once",
+	"too_many_runs":              "Too many requests at once",
+	"cursor_cli_busy":            "Too many requests at once",
+	"unavailable":                "Cursor cannot be used",
+	"cursor_cli_not_found":       "cursor-agent is not installed",
+	"cursor_cli_incompatible":    "cursor-agent is too old",
+	"cursor_workspace_untrusted": "cursor-agent does not trust the folder",
+	"cursor_unreachable":         "Cursor does not answer",
+	"bad_gateway":                "Cursor failed",
+	"answer_broken_off":          "The answer broke off",
+	"empty_answer":               "The answer was empty",
+	"cursor_empty":               "The answer was empty",
+	"cursor_silent":              "Cursor went silent",
+	"timeout":                    "Cursor went silent",
+	"client_outdated":            "Cursor wants a newer client",
+	"too_many_devices":           "Cursor counts too many computers",
+	"account_refused":            "Cursor refuses the account",
+	"shutting_down":              "cursortray was stopping",
+	"editor_switched_off":        "The editor is switched off",
+	"tool_loop":                  "The model went in circles",
+	"keychain_locked":            "The keychain is locked",
+	ledger.Refused:               "A spend limit was reached",
 }
 
 func outcomeOf(e ledger.Entry) (words, mood string) {
@@ -126,8 +143,12 @@ func outcomeOf(e ledger.Entry) (words, mood string) {
 	case e.Outcome == ledger.Cancelled:
 		return "Stopped by the editor", "idle"
 	}
-	if words := outcomes[e.Outcome]; words != "" {
+	code := strings.ReplaceAll(e.Outcome, " ", "_")
+	if strings.HasPrefix(code, ledger.Refused) { // which limit it was is the code's to say
+		code = ledger.Refused
+	}
+	if words := outcomes[code]; words != "" {
 		return words, "bad"
 	}
-	return e.Outcome, "bad"
+	return strings.TrimSuffix(sentence(strings.ReplaceAll(code, "_", " ")), "."), "bad"
 }

@@ -9,6 +9,7 @@ import (
 
 	"cursortray/app"
 	"cursortray/proxy/chat"
+	"cursortray/proxy/ledger"
 )
 
 func TestModelsAreSortedAndSearched(t *testing.T) {
@@ -103,6 +104,18 @@ func TestDollars(t *testing.T) {
 	} {
 		if got := dollars(amount); got != want {
 			t.Errorf("%q is %q, want %q", amount, got, want)
+		}
+	}
+}
+
+func TestOutcomesInWords(t *testing.T) {
+	for outcome, want := range map[string]string{
+		ledger.OK: "Answered good", ledger.Cancelled: "Stopped by the editor idle", "quota spent": "The allowance is used up bad",
+		"cursor_silent": "Cursor went silent bad", "spend_limit_spend_runs_hour": "A spend limit was reached bad", "something_new": "Something new bad",
+	} {
+		words, mood := outcomeOf(ledger.Entry{Outcome: outcome})
+		if got := words + " " + mood; got != want {
+			t.Errorf("%q is %q, want %q", outcome, got, want)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func TestDashboard(t *testing.T) {
 	}
 	home, _ := project(t)
 	got := command{
-		argv: []string{"node", script}, dir: home, limit: 4 * time.Minute,
+		argv: []string{"node", script}, dir: home, limit: 8 * time.Minute,
 		env: cleanEnv(home, "URL="+demo.url, "API_KEY="+localKey, "CURSORTRAY="+cursortray, "SERVER_ENV="+string(env), "CHROMIUM="+chromium, "SHOTS="+shots(t)),
 	}.run(t)
 	if got.err != nil {
