@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"cursortray/proxy"
 	"cursortray/proxy/chat"
 	"cursortray/proxy/choice"
 	"cursortray/proxy/ledger"
@@ -118,6 +119,20 @@ func (m *machine) requestEnded(t *tally, outcome string, took time.Duration) {
 	}
 	m.showRequests([]Request{requestOf(e, window)}, true)
 	m.showGuard()
+}
+
+// turnedAway writes down a request that never came to the back-end.
+func (a *App) turnedAway(t proxy.TurnedAway) {
+	e := ledger.Entry{At: t.At, Editor: t.Client.Key, Dialect: t.Client.Dialect, Outcome: t.Outcome, Took: t.Took}
+	if t.Outcome == chat.Canceled.String() {
+		e.Outcome = ledger.Cancelled
+	}
+	a.inbox.put(func(m *machine) {
+		if a.cfg.Ledger != nil {
+			a.cfg.Ledger.Add(e)
+		}
+		m.showRequests([]Request{requestOf(e, nil)}, true)
+	})
 }
 
 // enterFigures puts in what a turn used and what that costs.

@@ -152,7 +152,7 @@ func (m *machine) proxyConfig() proxy.Config {
 	}
 	cfg.Authorize = a.authorize
 	cfg.Health = func(context.Context) proxy.Health { return a.Snapshot().Health() }
-	cfg.Activity = a.setActive
+	cfg.Activity, cfg.TurnedAway = a.setActive, a.turnedAway
 	if cfg.Logger == nil {
 		cfg.Logger = a.cfg.Logger
 	}

@@ -50,7 +50,7 @@ func (s *Server) callerOf(r *http.Request) (Caller, bool, *chat.Error) {
 // a good key it answers, and then returns false.
 func (s *Server) authorized(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
 	who, ok, err := s.callerOf(r)
-	recordOf(r).editor = who.Editor
+	recordOf(r).editor, recordOf(r).known = who.Editor, ok && err == nil
 	switch {
 	case err != nil:
 		fail(w, r, err)

@@ -19,6 +19,8 @@ import (
 type record struct {
 	route   string // pattern, not path
 	editor  string // whose key it had; "" is the main one
+	known   bool   // it had a key
+	asked   bool   // the back-end was asked
 	model   string
 	stream  bool
 	outcome string // "ok", or what went wrong in one word
@@ -86,6 +88,7 @@ func (s *Server) recorded(next http.Handler) http.Handler {
 		out := &response{ResponseWriter: w}
 		broken := s.survive(next, out, r)
 		s.logRequest(r, rec, out.status, id, time.Since(start))
+		s.tellTurnedAway(r, rec, start)
 		if broken {
 			panic(http.ErrAbortHandler) // cuts the connection
 		}

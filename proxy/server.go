@@ -45,6 +45,9 @@ type Config struct {
 	// Activity is told the number of running requests for a model whenever it
 	// changed, one call at a time. It must not block.
 	Activity func(active int)
+	// TurnedAway, if set, is told each request for a model that never reached
+	// the Backend, at its end. It must not block.
+	TurnedAway func(TurnedAway)
 	// Pages serves what is below /dashboard/, for browsers. It asks for no key
 	// and checks for itself who may see what; the guard against foreign hosts
 	// and origins stands before it. nil: there are no pages.
@@ -125,7 +128,7 @@ func New(cfg Config) *Server {
 	s.slots = slots{size: s.cfg.MaxStreams, changed: cfg.Activity}
 	s.guard = newGuard(cfg.Hosts, cfg.Origins, s.log)
 	s.counts = slots{size: s.cfg.MaxStreams}
-	turns := turn.Config{Backend: cfg.Backend, KeepAlive: s.cfg.KeepAlive, Logger: s.log, Done: noteOutcome}
+	turns := turn.Config{Backend: noted{cfg.Backend}, KeepAlive: s.cfg.KeepAlive, Logger: s.log, Done: noteOutcome}
 	s.chat, s.messages, s.models = openai.New(turns), anthropic.New(turns), modellist.New(turns, fail)
 	s.handler = s.recorded(s.guarded(s.routes()))
 	if cfg.Wrap != nil {

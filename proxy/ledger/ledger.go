@@ -22,7 +22,7 @@ type Entry struct {
 	Editor  string    // whose key it had; "" is the main key
 	Model   string    // an id; "" is not known
 	Dialect string    // chat, responses or messages
-	Backend string    // that answered, or would have; "" is none
+	Backend string    // that answered, or was to; "" is none: it did not come that far
 	Outcome string    // OK, Cancelled, or the code of an error
 	// Tokens by kind, apart from each other except that Reasoning is part of
 	// Output; all 0 if they were not told.

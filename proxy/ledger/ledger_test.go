@@ -172,7 +172,9 @@ func TestLoad(t *testing.T) {
 	for _, e := range []Entry{
 		{At: at(1, 0), Editor: "codex", Outcome: OK, Cost: "5"},
 		{At: at(2, 0), Editor: "codex", Outcome: OK, Cost: "0.1"},
-		{At: at(2, 0).Add(time.Second), Editor: "codex", Outcome: Cancelled},
+		{At: at(2, 0).Add(time.Second), Editor: "codex", Backend: "agent", Outcome: Cancelled},
+		{At: at(2, 0).Add(time.Second), Editor: "codex", Outcome: "editor_switched_off"},
+		{At: at(2, 0).Add(time.Second), Editor: "codex", Outcome: Cancelled}, // while it was sent
 		{At: at(2, 0).Add(2 * time.Second), Editor: "codex", Outcome: Refused + "_x"},
 		{At: at(2, 0).Add(12 * time.Second), Editor: "", Outcome: OK, Cost: "0.3"},
 	} {
@@ -290,8 +292,12 @@ func TestPruneBySize(t *testing.T) {
 func TestRefusedRequestsGoFirst(t *testing.T) {
 	b := open(t, filepath.Join(t.TempDir(), "ledger.db"), Options{MaxBytes: 1 << 20})
 	b.Add(Entry{At: time.Now().Add(-time.Hour), Editor: "used", Outcome: OK})
-	for range 4 * pruneAfter {
-		b.Add(Entry{At: time.Now(), Editor: "hammering", Model: "claude-opus-5-5", Backend: "Cursor protocol", Outcome: Refused + "_runs_hour"})
+	for i := range 4 * pruneAfter {
+		outcome := Refused + "_runs_hour"
+		if i%2 == 0 {
+			outcome = "editor_switched_off"
+		}
+		b.Add(Entry{At: time.Now(), Editor: "hammering", Model: "claude-opus-5-5", Dialect: "messages", Outcome: outcome})
 	}
 	b.await(t.Context())
 	b.Add(Entry{At: time.Now(), Outcome: OK})

@@ -22,9 +22,9 @@ func (f *file) prune(ctx context.Context, oldest time.Time, maxBytes int64) erro
 			break
 		}
 	}
-	// Refused requests go first: a client that hammers at a limit is not to
-	// push out what was used.
-	which := ` WHERE outcome LIKE 'spend\_limit%' ESCAPE '\'`
+	// Requests that came to no back-end go first: a client that hammers at a
+	// limit, or sends nonsense, is not to push out what was used.
+	which := ` WHERE outcome LIKE 'spend\_limit%' ESCAPE '\' OR backend = '' AND outcome <> 'ok'`
 	for {
 		size, err := f.size(ctx)
 		if err != nil || size <= maxBytes {

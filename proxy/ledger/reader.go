@@ -218,7 +218,7 @@ type Load struct {
 
 // Load is as Ledger.Load, of what the file holds: per step and editor the runs
 // and their cost, in the order of time. Outcomes that begin with except do not
-// count.
+// count, nor do requests that came to no back-end, unless they were answered.
 func (r *Reader) Load(ctx context.Context, since time.Time, step time.Duration, except string) ([]Load, error) {
 	db, err := r.open(ctx)
 	if db == nil || err != nil {
@@ -227,7 +227,7 @@ func (r *Reader) Load(ctx context.Context, since time.Time, step time.Duration, 
 	defer db.Close()
 	from, to := span(since, time.Time{})
 	found, err := db.QueryContext(ctx, `SELECT at / ? * ?, editor, count(*), coalesce(sum(min(cost, 100000000000000000)), 0) FROM request
-		WHERE at >= ? AND at < ? AND substr(outcome, 1, ?) <> ? GROUP BY 1, 2 ORDER BY 1`,
+		WHERE at >= ? AND at < ? AND substr(outcome, 1, ?) <> ? AND (backend <> '' OR outcome = 'ok') GROUP BY 1, 2 ORDER BY 1`,
 		step.Milliseconds(), step.Milliseconds(), from, to, len(except), except)
 	if err != nil {
 		return nil, fmt.Errorf("read the ledger: %w", err)
