@@ -151,7 +151,7 @@ func (d *drawer) Set(key, value string) error {
 
 var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 
-// clock is a time that a test moves.
+// testClock is a time that a test moves.
 type testClock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -278,10 +278,6 @@ func (r *rig) press(page, action string, change func(url.Values, *http.Request))
 	text := values.Encode()
 	req.Body, req.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
 	return r.send(req)
-}
-
-func arg(value string) func(url.Values, *http.Request) {
-	return func(v url.Values, _ *http.Request) { v.Set("arg", value) }
 }
 
 // healthy is a state in which all is well.
