@@ -29,6 +29,7 @@ const (
 	idCLI        = "cli"                  // the way that needs no login of ours
 	codeOutdated = "client_outdated"      // Cursor wants a newer version of its client
 	codeNoCLI    = "cursor_cli_not_found" // cursor-agent is not there
+	codeDevices  = "too_many_devices"     // Cursor counts too many computers
 )
 
 // conditionOf picks what matters most: a port that is not there before a login
@@ -132,6 +133,8 @@ func backendProblem(s app.Snapshot) condition {
 		c.title = sayCLIOut
 	case p.Kind == chat.LoginRequired:
 		c.title = "! " + accountOut
+	case p.Code == codeDevices:
+		c.title = sayComputers
 	case p.Kind == chat.QuotaSpent:
 		c.title, c.fix = sayQuota, "fix.usage"
 		if reset := planReset(s.Plan); reset != "" {

@@ -25,6 +25,7 @@ const (
 	sayKeyProblem  = "! The API key cannot be read"
 	sayNotDeleted  = "! The login cannot be deleted"
 	sayQuota       = "! Usage limit reached"
+	sayComputers   = "! Too many computers for Cursor"
 	sayNotInPlan   = "! Not in your Cursor plan"
 	sayGuard       = "! Spend guard: %s"
 	sayOutdated    = "! Cursor wants a newer client version"

@@ -100,6 +100,9 @@ func TestConditionsInTheirOrder(t *testing.T) {
 		{"● Running on 127.0.0.1:8765", func(s *app.Snapshot) { s.Proxy.State = app.Running }},
 		{sayOffline, func(s *app.Snapshot) { s.Backend.Problem = chat.Errorf(chat.BadGateway, "no network") }},
 		{sayQuota, func(s *app.Snapshot) { s.Backend.Problem = chat.Errorf(chat.QuotaSpent, "used up") }},
+		{sayComputers, func(s *app.Snapshot) {
+			s.Backend.Problem = &chat.Error{Kind: chat.QuotaSpent, Code: codeDevices, Message: "too many computers"}
+		}},
 		{"! Spend guard: 1 request", func(s *app.Snapshot) { s.Guard.Reached = "1 request" }},
 		{sayPending, func(s *app.Snapshot) { s.Account.State, s.Backend.Problem = app.LoginPending, login }},
 		{sayExpired, func(s *app.Snapshot) { s.Account.State, s.Account.Problem = app.LoginEnded, login }},

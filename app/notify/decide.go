@@ -117,10 +117,20 @@ func loginNote(s app.Snapshot) (Note, bool) {
 	return Note{}, false
 }
 
+// codeDevices is the back-ends' name for an account that is used on more computers
+// than Cursor allows.
+const codeDevices = "too_many_devices"
+
 func planNote(s app.Snapshot) (Note, bool) {
 	problem := s.Backend.Problem
 	if problem == nil || problem.Kind != chat.QuotaSpent {
 		return Note{}, false
+	}
+	if problem.Code == codeDevices {
+		return Note{
+			Kind: Plan, Cause: "computers", Title: "Cursor counts too many computers",
+			Body: sentence(problem.Message), Click: app.OpenDashboard{Page: "spend"}, Label: "Show",
+		}, true
 	}
 	return Note{
 		Kind: Plan, Cause: "spent", Title: "Your Cursor plan is used up",

@@ -50,6 +50,9 @@ func cliOut(s *app.Snapshot) {
 func spent(s *app.Snapshot) {
 	s.Backend.Problem = chat.Errorf(chat.QuotaSpent, "the included usage is used up until 3 Dec")
 }
+func computers(s *app.Snapshot) {
+	s.Backend.Problem = &chat.Error{Kind: chat.QuotaSpent, Code: "too_many_devices", Message: "too many computers within 24 hours"}
+}
 func offline(s *app.Snapshot) {
 	s.Backend.Problem = chat.Errorf(chat.BadGateway, "Cursor does not answer")
 }
@@ -80,6 +83,7 @@ func TestDecide(t *testing.T) {
 		{"logged in", with(pending), running(), SignedIn, "Logged in as ada@example.com", app.OpenDashboard{Page: "editors"}},
 		{"cancelled", with(pending), with(func(s *app.Snapshot) { s.Account.State = app.LoggedOut }), "", "", nil},
 		{"plan used up", running(), with(spent), Plan, "Your Cursor plan is used up", app.OpenDashboard{Page: "spend"}},
+		{"too many computers", running(), with(computers), Plan, "Cursor counts too many computers", app.OpenDashboard{Page: "spend"}},
 		{"a limit is reached", running(), with(limited), Limit, "A limit of yours is reached", app.OpenDashboard{Page: "spend"}},
 		{"offline passes by itself", running(), with(offline), "", "", nil},
 		{"no tray", running(), with(noTray), Tray, "cursortray runs without an icon", app.OpenDashboard{}},

@@ -60,7 +60,7 @@ func endings() map[string]ending {
 	// No run helps.
 	for name, status := range map[string]int{
 		"outdated client": 502, "failed precondition": 400, "invalid argument": 400, "parse binary": 400, "bad model": 404, "not found": 404,
-		"plan lacks model": 402, "usage limit": 402, "too many computers": 429,
+		"plan lacks model": 402, "usage limit": 402, "too many computers": 402,
 	} {
 		add(ending{rule: "EM-1, EM-2", status: status}, name)
 		add(ending{rule: "EM-1, EM-2", status: status, shown: "so far"}, name+", after text")

@@ -24,6 +24,7 @@ type failure struct {
 // Classes that are recognised by what the CLI says.
 const (
 	classQuota         = "quota"
+	classDevices       = "devices"
 	classAuth          = "auth"
 	classModel         = "model"
 	classTrust         = "trust"
@@ -62,6 +63,9 @@ func info(class string) classInfo {
 	case classQuota:
 		return classInfo{chat.QuotaSpent, 402, "", false, 0,
 			"The usage limit of the Cursor plan is reached. Wait for its reset, raise the limit in Cursor's settings, or choose another model."}
+	case classDevices:
+		return classInfo{chat.QuotaSpent, 402, "too_many_devices", false, 0,
+			"Cursor counts too many computers for this account. Use fewer of them, and wait until those of the last 24 hours are forgotten."}
 	case classAuth:
 		return classInfo{chat.LoginRequired, 403, "", false, 0,
 			"Cursor is not logged in. Run `cursor-agent login` in a terminal, or set CURSOR_API_KEY, and try again."}

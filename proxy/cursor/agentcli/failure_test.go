@@ -35,6 +35,7 @@ func TestFailurePhrases(t *testing.T) {
 			"Error: You've hit your usage limit", "You have reached the free requests limit.", "Spend limit reached",
 			"Please UPGRADE TO PRO to continue", "[resource_exhausted] usage limit", "rate limit: usage limit reached",
 		},
+		classDevices: {"[resource_exhausted] Too many computers used within the last 24 hours", "rate limit: too many computers"},
 		classAuth: {
 			"Authentication required. Please run 'agent login' first", "Not logged in", "User is not authenticated",
 			"please run agent login", "Please run 'cursor-agent login'", "run \"agent login\"", "run `cursor-agent login`",
@@ -203,7 +204,7 @@ func TestFailureStatus(t *testing.T) {
 		retry  bool
 		code   string
 	}{
-		classQuota: {402, false, ""}, classAuth: {403, false, ""}, classModel: {404, false, ""},
+		classQuota: {402, false, ""}, classDevices: {402, false, "too_many_devices"}, classAuth: {403, false, ""}, classModel: {404, false, ""},
 		classTrust: {500, false, "cursor_workspace_untrusted"}, classOutdated: {503, false, "cursor_cli_incompatible"},
 		classConfigRace: {503, true, "cursor_cli_busy"}, classRateLimit: {429, true, ""}, classOverloaded: {503, true, ""},
 		classPromptTooLong: {413, false, ""}, classNetwork: {502, true, "upstream_unreachable"},

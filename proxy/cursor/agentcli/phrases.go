@@ -18,6 +18,7 @@ var phrases = sync.OnceValue(func() []phrase {
 	add := func(class, pattern string) {
 		list = append(list, phrase{class, regexp.MustCompile(`(?i)` + pattern)})
 	}
+	add(classDevices, `too many computers`)
 	add(classQuota, `usage limit|free requests limit|spend limit|upgrade to pro`)
 	add(classAuth, `authentication required|not logged in|not authenticated|`+
 		"run ['\"`‘“]?(cursor-)?agent login|"+

@@ -75,7 +75,7 @@ func observe(tr transcript) seen {
 // classOf finds the class whose error this is.
 func classOf(err *chat.Error) string {
 	for _, class := range []string{
-		classQuota, classAuth, classModel, classTrust, classOutdated, classConfigRace, classRateLimit, classOverloaded, classPromptTooLong,
+		classQuota, classDevices, classAuth, classModel, classTrust, classOutdated, classConfigRace, classRateLimit, classOverloaded, classPromptTooLong,
 		classNetwork, classUpstream, classKilled, classNotFound, classIncomplete, classEmpty, classTimeout, classUnknown,
 	} {
 		about := info(class)

@@ -185,7 +185,7 @@ var goneChat = sync.OnceValue(func() *regexp.Regexp {
 // and not for a cause that a fresh chat would meet as well.
 func chatGone(f *failure) bool {
 	switch f.class {
-	case classAuth, classNetwork, classQuota, classTimeout, classModel, classRateLimit:
+	case classAuth, classNetwork, classQuota, classDevices, classTimeout, classModel, classRateLimit:
 		return false
 	}
 	return goneChat().MatchString(f.reason)

@@ -36,7 +36,7 @@ func TestEM1_EndStreamErrors(t *testing.T) {
 		"spent plan":          {detailed("resource_exhausted", "ERROR_RATE_LIMITED_CHANGEABLE", "You've hit your usage limit", "Resets on May 3."), chat.QuotaSpent, giveUp, "Resets on May 3."},
 		"busy":                {detailed("resource_exhausted", "ERROR_RESOURCE_EXHAUSTED", "High Load", "Try later."), chat.Overloaded, waitAndTry, "High Load"},
 		"nothing but a code":  {bare("resource_exhausted"), chat.Overloaded, rebuild, "without a reason"},
-		"devices":             {`{"error":{"code":"resource_exhausted","message":"Too many computers used within the last 24 hours"}}`, chat.RateLimited, giveUp, "24 hours"},
+		"devices":             {`{"error":{"code":"resource_exhausted","message":"Too many computers used within the last 24 hours"}}`, chat.QuotaSpent, giveUp, "24 hours"},
 		"plan lacks it":       {detailed("resource_exhausted", "ERROR_X", "Named models unavailable", "Free plans can only use Auto."), chat.NotInPlan, giveUp, "Auto"},
 		"login":               {bare("unauthenticated"), chat.LoginRequired, renewLogin, "log in again"},
 		"forbidden":           {bare("permission_denied"), chat.LoginRequired, renewLogin, "refuses this account"},

@@ -142,8 +142,9 @@ var refusalRules = []refusalRule{
 	{reasons: []string{"error_outdated_client", "update cursor", "outdated client"}, kind: chat.BadGateway, code: CodeOutdated,
 		message: "Cursor wants a newer client; raise the client version in the settings"},
 	{reasons: []string{"error_bad_model_name"}, kind: chat.NotFound, code: CodeModel, message: "Cursor does not know this model"},
-	{reasons: []string{"too many computers"}, kind: chat.RateLimited, code: CodeDevices,
-		message: "Cursor counts too many devices for this account"},
+	// This lasts for hours, so it is no rate that clients should wait for.
+	{reasons: []string{"too many computers"}, kind: chat.QuotaSpent, code: CodeDevices,
+		message: "Cursor counts too many computers for this account; use fewer of them, and wait until those of the last 24 hours are forgotten"},
 	{reasons: []string{"named models unavailable", "free plans can only use auto"}, kind: chat.NotInPlan,
 		message: "the Cursor plan does not have this model"},
 	{reasons: []string{"blob not found"}, kind: chat.BadGateway, remedy: rebuild,

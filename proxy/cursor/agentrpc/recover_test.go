@@ -64,7 +64,7 @@ func TestRS6_RetriesAreBounded(t *testing.T) {
 		"our fault":           {9, failure(connect.CodeInvalidArgument), 1, chat.Invalid, false},
 		"unknown model":       {9, failure(connect.CodeNotFound), 1, chat.NotFound, false},
 		"refused, no reason":  {9, failure(connect.CodeResourceExhausted), 3, chat.Overloaded, false},
-		"devices":             {9, connect.NewError(connect.CodeResourceExhausted, errors.New("Too many computers used within the last 24 hours")), 1, chat.RateLimited, false},
+		"devices":             {9, connect.NewError(connect.CodeResourceExhausted, errors.New("Too many computers used within the last 24 hours")), 1, chat.QuotaSpent, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, failFirst(c.fails, c.err))

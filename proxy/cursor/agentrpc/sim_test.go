@@ -143,8 +143,8 @@ func troubleEnds() map[string]any {
 		chat.Invalid:     {"failed precondition", "invalid argument", "parse binary"},
 		chat.NotFound:    {"bad model", "not found"},
 		chat.NotInPlan:   {"plan lacks model"},
-		chat.QuotaSpent:  {"usage limit"},
-		chat.RateLimited: {"HTTP 429", "too many computers"},
+		chat.QuotaSpent:  {"usage limit", "too many computers"},
+		chat.RateLimited: {"HTTP 429"},
 		chat.Timeout:     {"nothing but heartbeats", "silence"},
 	} {
 		for _, name := range names {
