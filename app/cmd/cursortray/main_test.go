@@ -118,6 +118,17 @@ func (m *machine) withAgent(script agentsim.Script) *machine {
 	return m
 }
 
+// set changes an environment variable for what is run next.
+func (m *machine) set(name, value string) {
+	for i, pair := range m.env {
+		if strings.HasPrefix(pair, name+"=") {
+			m.env[i] = name + "=" + value
+			return
+		}
+	}
+	m.env = append(m.env, name+"="+value)
+}
+
 // dirs are where the program looks, on whatever system this is.
 func (m *machine) dirs() config.Dirs {
 	m.t.Helper()

@@ -76,13 +76,3 @@ func TestTD1_NotificationsLeadToTheFix(t *testing.T) {
 		t.Errorf("more was told:\n%s", got)
 	}
 }
-
-func (m *machine) set(name, value string) {
-	for i, pair := range m.env {
-		if strings.HasPrefix(pair, name+"=") {
-			m.env[i] = name + "=" + value
-			return
-		}
-	}
-	m.env = append(m.env, name+"="+value)
-}

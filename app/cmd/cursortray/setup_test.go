@@ -192,7 +192,7 @@ func TestSetupWithoutAStoreOfSecrets(t *testing.T) {
 
 	// A key of the user's lasts, and editors get that.
 	m = newMachine(t, "CURSORTRAY_API_KEY="+testKey)
-	s = m.serve("serve", "--demo")
+	m.serve("serve", "--demo")
 	if r := m.run("setup", "codex"); r.code != 0 || r.stderr != "" || !strings.Contains(m.read(codexFile), testKey) {
 		t.Errorf("%+v, written\n%s", r, m.read(codexFile))
 	}
