@@ -29,14 +29,14 @@ func (d *DefaultModel) ID() string {
 }
 
 func (d *DefaultModel) set(id string) {
-	if leavesOpen(id) {
+	if LeavesOpen(id) {
 		id = ""
 	}
 	d.id.Store(&id)
 }
 
-// leavesOpen says whether a request with that model leaves the choice to others.
-func leavesOpen(model string) bool {
+// LeavesOpen says whether a request with that model leaves the choice to others.
+func LeavesOpen(model string) bool {
 	switch strings.ToLower(strings.TrimSpace(model)) {
 	case "", "auto", "default":
 		return true
@@ -47,7 +47,7 @@ func leavesOpen(model string) bool {
 // request returns req with the chosen model in the place of none.
 func (d *DefaultModel) request(req *chat.Request) *chat.Request {
 	id := d.ID()
-	if id == "" || !leavesOpen(req.Model) {
+	if id == "" || !LeavesOpen(req.Model) {
 		return req
 	}
 	chosen := *req
@@ -67,7 +67,7 @@ func (d *DefaultModel) Mark(models []chat.Model) []chat.Model {
 	for i := range marked {
 		m := &marked[i]
 		m.Default = i == at
-		if leavesOpen(m.ID) {
+		if LeavesOpen(m.ID) {
 			m.Name += ", now " + chosen.Name
 			m.Price, m.ContextWindow, m.MaxContextWindow, m.MaxOutput = chosen.Price, chosen.ContextWindow, chosen.MaxContextWindow, chosen.MaxOutput
 			m.Images, m.Reasoning = chosen.Images, chosen.Reasoning
@@ -79,7 +79,7 @@ func (d *DefaultModel) Mark(models []chat.Model) []chat.Model {
 // FindModel returns where the model with that id or alias is in a list, -1 if it
 // is not there or the name leaves the choice open.
 func FindModel(models []chat.Model, name string) int {
-	if leavesOpen(name) {
+	if LeavesOpen(name) {
 		return -1
 	}
 	at := slices.IndexFunc(models, func(m chat.Model) bool { return m.ID == name })
@@ -92,7 +92,7 @@ func FindModel(models []chat.Model, name string) int {
 // ChooseModelIn returns the id of the model that the user has named for a
 // default; "" is Cursor's own choice.
 func ChooseModelIn(models []chat.Model, name string) (id string, err error) {
-	if leavesOpen(name) {
+	if LeavesOpen(name) {
 		return "", nil
 	}
 	at := FindModel(models, name)
@@ -131,7 +131,7 @@ func (a *App) findModel(ctx context.Context, name string) (id string, err error)
 			return id, nil
 		}
 	}
-	if leavesOpen(name) {
+	if LeavesOpen(name) {
 		return "", nil
 	}
 	models, err := a.Models(ctx)
@@ -153,7 +153,7 @@ func (m *machine) chooseModel(id string) {
 			case err != nil && err.Kind != chat.Canceled:
 				m.app.cfg.Logger.Warn("the default model", "problem", err.Message)
 				m.notify("Default model: " + err.Message)
-			case err == nil && leavesOpen(id):
+			case err == nil && LeavesOpen(id):
 				m.notify("Cursor chooses the model of requests that name none")
 			case err == nil:
 				m.notify(id + " is the default model now")

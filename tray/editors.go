@@ -34,18 +34,39 @@ func editorsMenu(s app.Snapshot) Item {
 		}
 		menu.Items = append(menu.Items, slot)
 	}
+	menu.Items = append(menu.Items, undoRows(all)...)
 	more := choice("editors.more", editorsMore, app.OpenDashboard{Page: "editors"})
 	menu.Items = append(menu.Items, enabledIf(s.Proxy.State == app.Running, more))
 	return menu
 }
 
-// editorRow sets an editor up, and later switches it off and on. To undo it, and
-// whatever else is rare, is on the dashboard.
-func editorRow(key string, e app.EditorStatus) Item {
-	name := e.Name
-	if plain(name) == "" {
-		name = e.ID
+// undoRows take back what setting an editor up has done. They are rows of their
+// own, so that no click on an editor can mean it.
+func undoRows(all []app.EditorStatus) []Item {
+	var rows []Item
+	for _, e := range all {
+		if len(rows) < editorSlots && (e.State == stateSetUp || e.State == stateChanged || e.Keyed) {
+			key := fmt.Sprintf("editor.undo.%d", len(rows)+1)
+			rows = append(rows, choice(key, fmt.Sprintf(editorUndo, editorName(e)), app.UndoEditor{ID: e.ID}))
+		}
 	}
+	for len(rows) < editorSlots {
+		rows = append(rows, Item{Key: fmt.Sprintf("editor.undo.%d", len(rows)+1), Hidden: true})
+	}
+	return rows
+}
+
+func editorName(e app.EditorStatus) string {
+	if plain(e.Name) == "" {
+		return e.ID
+	}
+	return e.Name
+}
+
+// editorRow sets an editor up, and later switches it off and on. What is rare is
+// on the dashboard.
+func editorRow(key string, e app.EditorStatus) Item {
+	name := editorName(e)
 	ready := e.State == stateSetUp || e.State == stateByHand && e.Keyed
 	row := check(key, name, ready && !e.Off, app.SetUpEditor{ID: e.ID})
 	switch {

@@ -30,7 +30,7 @@ func Menu(s app.Snapshot) []Item {
 	items = append(items, statusRows(s)...)
 	items = append(items, Item{Key: "line.account", Separator: true})
 	items = append(items, accountRows(s)...)
-	items = append(items, modelsMenu(s), conversationsMenu(s), recentMenu(s))
+	items = append(items, modelsMenu(s), defaultModelMenu(s), conversationsMenu(s), recentMenu(s))
 	items = append(items, Item{Key: "line.proxy", Separator: true})
 	items = append(items, toggle(s.Proxy.State), copyMenu(s), editorsMenu(s), backendMenu(s.Backend))
 	items = append(items, Item{Key: "line.dashboard", Separator: true})

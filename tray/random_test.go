@@ -45,6 +45,9 @@ func randomAccount(rng *rand.Rand, words func() string, s *app.Snapshot) {
 		return chat.Errorf(chat.Kind(rng.IntN(15)), "%s", words())
 	}
 	s.Account = app.AccountStatus{State: app.AccountState(rng.IntN(6)), Email: words(), Warning: words(), Problem: problem()}
+	if s.Account.State != app.LoggedOut && s.Account.State != app.LoginEnded {
+		s.Account.Problem = nil // it belongs to those
+	}
 	s.Account.Login.Failure = problem()
 	s.Plan = app.PlanStatus{Title: words(), Age: words(), Problem: problem()}
 	for i := range rng.IntN(app.MaxPlanLines) {
@@ -61,7 +64,7 @@ func randomAccount(rng *rand.Rand, words func() string, s *app.Snapshot) {
 			s.Conversations.All = append(s.Conversations.All, c)
 		}
 	}
-	s.Models = app.ModelsStatus{Age: words(), Problem: problem()}
+	s.Models = app.ModelsStatus{Age: words(), Problem: problem(), Chosen: words()}
 	if rng.IntN(2) == 0 {
 		return
 	}
@@ -77,6 +80,9 @@ func randomAccount(rng *rand.Rand, words func() string, s *app.Snapshot) {
 		list.Families = append(list.Families, f)
 	}
 	s.Models.List = list
+	if n := len(list.Families); n > 0 && rng.IntN(2) == 0 {
+		s.Models.Chosen = list.Families[rng.IntN(n)].ID
+	}
 }
 
 func randomLists(rng *rand.Rand, words func() string, s *app.Snapshot) {

@@ -401,7 +401,7 @@ func TestDiffTouchesOnlyWhatDiffers(t *testing.T) {
 	for _, c := range diff(Menu(base()), Menu(proxyIn(app.Stopped, 0))) {
 		changed[c.item.Key] = c
 	}
-	if got := slices.Sorted(maps.Keys(changed)); !slices.Equal(got, []string{"dashboard", "editors.more", "proxy", "status"}) {
+	if got := slices.Sorted(maps.Keys(changed)); !slices.Equal(got, []string{"dashboard", "default.more", "editors.more", "proxy", "status"}) {
 		t.Errorf("changed rows: %v", got)
 	}
 	if c := changed["proxy"]; !c.title || c.enabled || c.checked || c.hidden {

@@ -2,10 +2,6 @@ package tray
 
 import "cursortray/app"
 
-// allNotifications are the kinds that the menu switches on and off together. The
-// settings know them one by one.
-const allNotifications = "login,signed-in,port,proxy,plan,limit,tray"
-
 // settingsMenu has the few settings that are changed often. The others are on
 // the dashboard and in the file.
 func settingsMenu(s app.Snapshot) Item {
@@ -14,10 +10,6 @@ func settingsMenu(s app.Snapshot) Item {
 	if start.Problem != "" {
 		title = setAutostartNot
 	}
-	kinds := allNotifications
-	if s.Notifications != "" {
-		kinds = ""
-	}
 	record := check("set.record", setRecord, s.Recording.Waiting, app.RecordNext{})
 	if s.Recording.Waiting {
 		record.Title, record.Action = setRecording, app.CancelRecord{}
@@ -25,7 +17,7 @@ func settingsMenu(s app.Snapshot) Item {
 	return submenu("settings", menuSettings,
 		enabledIf(start.Known, check("set.autostart", title, start.On, app.SetAutostart{On: !start.On})),
 		enabledIf(p.Known, check("set.launch", setLaunch, p.StartProxy, app.SetStartProxy{On: !p.StartProxy})),
-		check("set.notify", setNotify, s.Notifications != "", app.SetNotifications{Kinds: kinds}),
+		check("set.notify", setNotify, s.Notifies(), app.SetNotifications{On: !s.Notifies()}),
 		record,
 		enabledIf(s.LogFile != "", choice("set.log", openLog, app.OpenLogFile{})),
 		enabledIf(p.Known, choice("set.file", openSettings, app.OpenSettingsFile{})))

@@ -232,10 +232,18 @@ func detailStates() map[string]app.Snapshot {
 		"settings": with(func(s *app.Snapshot) {
 			s.Preferences = app.Preferences{Known: true, StartProxy: true}
 			s.Autostart = app.AutostartStatus{Known: true, On: true}
-			s.Notifications, s.LogFile = allNotifications, "/home/ada/.local/state/cursortray/log"
+			s.Notifications, s.LogFile = "login,port", "/home/ada/.local/state/cursortray/log"
 		}),
 		"settings-broken": with(func(s *app.Snapshot) {
 			s.Autostart = app.AutostartStatus{Known: true, Problem: "the folder is read-only"}
+		}),
+		"default-model": with(func(s *app.Snapshot) {
+			withModels(s)
+			s.Models.Chosen, s.Models.List.Families[0].Default, s.Models.List.Families[1].Default = "claude-opus-5-5", false, true
+		}),
+		"default-variant": with(func(s *app.Snapshot) {
+			withModels(s)
+			s.Models.Chosen, s.Models.List.Families[0].Default, s.Models.List.Families[1].Variants[1].Default = "claude-opus-5-5-high", false, true
 		}),
 		"plain-backend": with(func(s *app.Snapshot) { s.Backend = app.BackendStatus{Name: "cursor-agent"} }),
 	}

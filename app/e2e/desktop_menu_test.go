@@ -250,6 +250,20 @@ func (p *person) seesAccount() {
 	}
 	p.click("Models/Claude Opus 5.5")
 	p.copied("a model's id", func(text string) bool { return strings.HasPrefix(text, "claude-opus-5-5") })
+	p.choosesAModel()
+}
+
+func (p *person) choosesAModel() {
+	p.t.Helper()
+	const settings = ".config/cursortray/config.toml"
+	p.click("Default model: automatic/Claude Opus 5.5")
+	p.checked("Default model: Claude Opus 5.5/Claude Opus 5.5", true)
+	p.fileHas(settings, `default_model = "claude-opus-5-5`, true)
+	p.click("Default model: Claude Opus 5.5/Automatic: Cursor chooses")
+	p.checked("Default model: automatic/Automatic: Cursor chooses", true)
+	p.fileHas(settings, "claude-opus-5-5", false)
+	p.click("Default model: automatic/Variants and more…")
+	p.dashboard(p.shown("the dashboard"), "Models and prices")
 }
 
 // asksAndSees asks for an answer, which is recorded, and looks at what the menu
@@ -324,8 +338,14 @@ func (p *person) setsUpAnEditor() {
 	shows(p.t, p.item, "Codex - switched off")
 	p.click("Set up an editor/Codex - switched off")
 	p.checked("Set up an editor/Codex - set up", true)
-	p.click("Set up an editor/Undo, keys and more…")
+	p.click("Set up an editor/Keys and more…")
 	p.dashboard(p.shown("the dashboard"), "Codex")
+	p.click("Set up an editor/Undo Codex")
+	p.fileHas(".codex/config.toml", p.app.url, false)
+	p.checked("Set up an editor/Codex", false)
+	if p.item.Find(p.t, "Set up an editor/Undo Codex").Visible {
+		p.t.Error("what was undone can be undone again")
+	}
 }
 
 func (p *person) changesSettings() {
