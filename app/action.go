@@ -101,9 +101,9 @@ type RecordNext struct{}
 // CancelRecord waits for no such request any more.
 type CancelRecord struct{}
 
-// SetNotifications says which kinds of notifications are shown: a list, separated
-// by commas, or "none".
-type SetNotifications struct{ Kinds string }
+// SetNotifications shows notifications from now on, or none. On, they are those of
+// the setting, or all if it has none.
+type SetNotifications struct{ On bool }
 
 // TrayMissing tells why nothing shows the icon; "" when something does. The tray
 // says it.

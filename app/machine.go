@@ -157,7 +157,7 @@ func (m *machine) do(action Action) {
 	case CancelRecord:
 		m.cancelRecord()
 	case SetNotifications:
-		m.setNotifications(a.Kinds)
+		m.setNotifications(a.On)
 	case TrayMissing:
 		m.snap.NoTray = a.Reason
 	case OpenLogFile:

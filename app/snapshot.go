@@ -28,7 +28,7 @@ type Snapshot struct {
 	LogFile   string // "" when the log goes elsewhere
 	Recording RecordingStatus
 	// Notifications lists the kinds of notifications that are shown, separated by
-	// commas.
+	// commas; "none" or "" for no kind.
 	Notifications string
 	// NoTray says why there is no icon, after some time of waiting; "" while there
 	// is one, or none is wanted.
