@@ -32,7 +32,7 @@ func (i *instance) simulate(s *setup, cfg *app.Config) error {
 	own.settings.DefaultModel = "" // it names none of the simulation's
 	i.account, err = newAccountAt(&own, place{
 		client: &http.Client{Transport: i.demo.Transport},
-		runs:   newLate(func() (*http.Transport, error) { return agentrpc.NewTransport(i.demo.Transport), nil }),
+		runs:   newLate(func() (*agentrpc.Transport, error) { return agentrpc.NewTransport(i.demo.Transport), nil }),
 		store:  keychain.Memory(),
 	}, i.logger)
 	if err == nil {

@@ -35,7 +35,7 @@ func newTransports(certFile string) (calls, runs *lateTransport) {
 		transport.TLSClientConfig = &tls.Config{RootCAs: roots}
 		return transport, err
 	})
-	return newLate(base), newLate(func() (*http.Transport, error) {
+	return newLate(base), newLate(func() (*agentrpc.Transport, error) {
 		transport, err := base()
 		if err != nil {
 			return nil, err
@@ -47,18 +47,25 @@ func newTransports(certFile string) (calls, runs *lateTransport) {
 // lateTransport is made at its first call: reading certificates takes longer
 // than all the rest of a start, and many starts call nobody.
 type lateTransport struct {
-	get  func() (*http.Transport, error)
-	made atomic.Pointer[http.Transport]
+	get  func() (connections, error)
+	made atomic.Pointer[connections]
 }
 
-func newLate(transport func() (*http.Transport, error)) *lateTransport {
+type connections interface {
+	http.RoundTripper
+	CloseIdleConnections()
+}
+
+func newLate[C connections](transport func() (C, error)) *lateTransport {
 	t := &lateTransport{}
-	t.get = sync.OnceValues(func() (*http.Transport, error) {
+	t.get = sync.OnceValues(func() (connections, error) {
 		made, err := transport()
-		if err == nil {
-			t.made.Store(made)
+		if err != nil {
+			return nil, err
 		}
-		return made, err
+		var kept connections = made
+		t.made.Store(&kept)
+		return kept, nil
 	})
 	return t
 }
@@ -78,7 +85,7 @@ func (t *lateTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 // CloseIdleConnections is what http.Client calls of its transport.
 func (t *lateTransport) CloseIdleConnections() {
 	if transport := t.made.Load(); transport != nil {
-		transport.CloseIdleConnections()
+		(*transport).CloseIdleConnections()
 	}
 }
 

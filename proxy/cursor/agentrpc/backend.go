@@ -30,7 +30,7 @@ type Host interface {
 // Config is what a Backend needs of the program.
 type Config struct {
 	// Transport makes the calls. It adds the login and the client headers
-	// (cursor.Transport) over what NewTransport returns.
+	// (cursor.Transport) over a Transport.
 	Transport http.RoundTripper
 	Login     Login
 	Host      Host

@@ -56,9 +56,7 @@ func inBubble(t *testing.T, play func(*session) error, test func(*testing.T, *be
 		server := &http.Server{Handler: mux, Protocols: new(http.Protocols), HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: 64 << 10}}
 		server.Protocols.SetUnencryptedHTTP2(true)
 		go func() { _ = server.Serve(network) }()
-		transport := NewTransport(&http.Transport{DialContext: network.dial})
-		transport.Protocols.SetUnencryptedHTTP2(true)
-		transport.Protocols.SetHTTP2(false)
+		transport := plainTransport(network)
 		b := &bench{service: v, host: &fakeHost{origin: "http://agent"}, login: &fakeLogin{}}
 		b.Backend = New(Config{Transport: transport, Login: b.login, Host: b.host, Catalog: testCatalog})
 		test(t, b)
@@ -69,6 +67,14 @@ func inBubble(t *testing.T, play func(*session) error, test func(*testing.T, *be
 		_ = server.Close()
 		synctest.Wait()
 	})
+}
+
+// plainTransport is for a network without encryption.
+func plainTransport(network *pipes) *Transport {
+	t := NewTransport(&http.Transport{DialContext: network.dial})
+	t.base.Protocols.SetUnencryptedHTTP2(true)
+	t.base.Protocols.SetHTTP2(false)
+	return t
 }
 
 const bigBlob = 20 << 10

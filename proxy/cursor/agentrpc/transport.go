@@ -13,11 +13,10 @@ import (
 	"cursortray/proxy/cursor/cursorpb"
 )
 
-// NewTransport returns a copy of base that is fit for runs: HTTP/2 and nothing
-// else, because other versions cannot carry them, and quick to notice that a
-// connection is dead, after a night's sleep of the computer for instance. The
-// login is added by whoever wraps it.
-func NewTransport(base *http.Transport) *http.Transport {
+// forRuns returns a copy of base that is fit for runs: HTTP/2 and nothing else,
+// because other versions cannot carry them, and quick to notice that a connection
+// is dead.
+func forRuns(base *http.Transport) *http.Transport {
 	t := base.Clone()
 	t.Protocols = new(http.Protocols)
 	t.Protocols.SetHTTP2(true)
@@ -25,11 +24,14 @@ func NewTransport(base *http.Transport) *http.Transport {
 		t.DialContext = (&net.Dialer{Timeout: connectLimit}).DialContext
 	}
 	t.TLSHandshakeTimeout = connectLimit
+	if t.IdleConnTimeout == 0 {
+		t.IdleConnTimeout = idleLimit
+	}
 	t.HTTP2 = &http.HTTP2Config{
 		// A run has signs of life every five seconds, so only an idle or dead
 		// connection is asked.
-		SendPingTimeout: 15 * time.Second,
-		PingTimeout:     5 * time.Second,
+		SendPingTimeout: pingAfter,
+		PingTimeout:     pingLimit,
 		// A slow client must not hold up others on its connection, and a fast
 		// service must not wait for us.
 		MaxReceiveBufferPerStream: 1 << 20,
@@ -37,7 +39,10 @@ func NewTransport(base *http.Transport) *http.Transport {
 	return t
 }
 
-const connectLimit = 15 * time.Second
+const (
+	connectLimit = 15 * time.Second
+	idleLimit    = 90 * time.Second
+)
 
 // duplex is the call of one run.
 type duplex = connect.BidiStreamForClient[cursorpb.AgentClientMessage, cursorpb.AgentServerMessage]
