@@ -23,7 +23,7 @@ type modelsCmd struct {
 }
 
 func (modelsCmd) Help() string {
-	return `Asks the running instance, else Cursor itself. Prices are per million tokens, in and out. With --json:
+	return `Asks the running instance, else Cursor itself. The first line says which back-end has the models, and why it is that one. Prices are per million tokens, in and out. With --json, where that line is absent (status --json has it):
 
     [{"id": text, "name": text, "group": id of the model it is a variant of,
       "aliases": [text], "context_window": tokens,
@@ -43,7 +43,7 @@ func (c *modelsCmd) Run(p *process) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), modelsTime)
 	defer cancel()
-	models, err := c.ask(ctx, p, s, client)
+	models, backend, err := c.ask(ctx, p, s, client)
 	if err != nil {
 		return err
 	}
@@ -53,11 +53,12 @@ func (c *modelsCmd) Run(p *process) error {
 	if c.JSON {
 		return p.printJSON(models)
 	}
-	return p.printModels(models)
+	return p.printModels(models, backend)
 }
 
-// ask gets the list, after the choice of a default if there is one.
-func (c *modelsCmd) ask(ctx context.Context, p *process, s *setup, client *control.Client) ([]control.Model, error) {
+// ask gets the list, after the choice of a default if there is one, and which
+// back-end it is from.
+func (c *modelsCmd) ask(ctx context.Context, p *process, s *setup, client *control.Client) ([]control.Model, control.Backend, error) {
 	var models []control.Model
 	var err error
 	if c.Default == "" {
@@ -65,23 +66,32 @@ func (c *modelsCmd) ask(ctx context.Context, p *process, s *setup, client *contr
 	} else {
 		models, err = client.SetDefaultModel(ctx, c.Default)
 	}
-	if !errors.Is(err, control.ErrNotRunning) {
-		return models, err
+	if errors.Is(err, control.ErrNotRunning) {
+		return c.askHere(ctx, p, s)
 	}
-	here, err := p.modelsHere(ctx, s)
+	if err != nil || c.JSON {
+		return models, control.Backend{}, err
+	}
+	status, err := client.Status(ctx)
+	return models, status.Backend, err
+}
+
+// askHere is ask without an instance.
+func (c *modelsCmd) askHere(ctx context.Context, p *process, s *setup) ([]control.Model, control.Backend, error) {
+	here, backend, err := p.modelsHere(ctx, s)
 	if err != nil {
-		return nil, err
+		return nil, backend, err
 	}
 	chosen := s.settings.DefaultModel
 	if c.Default != "" {
 		if chosen, err = app.ChooseModelIn(here, c.Default); err != nil {
-			return nil, err
+			return nil, backend, err
 		}
 		if err := s.file.Set("default_model", chosen); err != nil {
-			return nil, err
+			return nil, backend, err
 		}
 	}
-	return control.ModelsOf(app.NewDefaultModel(chosen).Mark(here)), nil
+	return control.ModelsOf(app.NewDefaultModel(chosen).Mark(here)), backend, nil
 }
 
 // warnOfVariable tells that the environment will win over what was saved.
@@ -94,14 +104,14 @@ func (p *process) warnOfVariable() {
 
 // modelsHere asks the back-end and the account, without an instance. One of
 // them is enough.
-func (p *process) modelsHere(ctx context.Context, s *setup) ([]chat.Model, error) {
+func (p *process) modelsHere(ctx context.Context, s *setup) (models []chat.Model, from control.Backend, err error) {
 	a, err := p.ownAccount(s)
 	if err != nil {
-		return nil, err
+		return nil, from, err
 	}
 	backend := newBackend(s, a, p.briefLogger(s))
 	catalog, noCatalog := a.cursor.Catalog(ctx)
-	models, err := backend.Models(ctx)
+	models, err = backend.Models(ctx)
 	switch {
 	case err == nil:
 		models = app.DescribeModels(models, catalog, a.prices)
@@ -110,13 +120,17 @@ func (p *process) modelsHere(ctx context.Context, s *setup) ([]chat.Model, error
 	case chat.AsError(noCatalog).Code != cursor.CodeLoginRequired:
 		err = noCatalog
 	}
+	now := backend.Now()
 	if err := errors.Join(err, backend.Close(), a.close()); err != nil {
-		return nil, err
+		return nil, from, err
 	}
-	return models, nil
+	return models, control.Backend{Name: now.Name, Choice: now.Setting, Reason: now.Reason}, nil
 }
 
-func (p *process) printModels(models []control.Model) error {
+func (p *process) printModels(models []control.Model, backend control.Backend) error {
+	if _, err := fmt.Fprintf(p.stdout, "back-end: %s\n", backendText(backend)); err != nil {
+		return err
+	}
 	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	for _, m := range models {
 		var notes []string

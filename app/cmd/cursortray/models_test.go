@@ -75,3 +75,24 @@ func TestDefaultModel(t *testing.T) {
 		}
 	})
 }
+
+// The list says first which back-end has the models and why it is that one, in
+// the words of status. Programs get the list alone.
+func TestModelsTellTheBackEnd(t *testing.T) {
+	anywhere(t, func(t *testing.T, m *machine, sim *simserver.Sim, instance *running) {
+		change(t, sim, func(s *simserver.Settings) { s.AutoConfirm = true })
+		m.must("login", "--no-browser")
+		first := func(want string) {
+			t.Helper()
+			if line, list, _ := strings.Cut(m.must("models"), "\n"); line != want || !strings.Contains(list, "claude-opus-5-5") {
+				t.Errorf("the list begins with %q, want %q, and goes on with\n%s", line, want, list)
+			}
+		}
+		first("back-end: Cursor protocol (auto: logged in to Cursor)")
+		if instance != nil {
+			m.must("backend", "agent")
+			first("back-end: Cursor protocol (agent: set by the user)")
+		}
+		m.defaultModel() // reads a plain list
+	})
+}

@@ -260,7 +260,10 @@ func (p *process) newDesk(ctx context.Context) (*desk, error) {
 		d.close = keys.Close
 		cfg.Keys = lastingKeys{keys}
 		cfg.BaseURL = func(context.Context) (string, error) { return known(app.LocalURL(s.settings.Addr)) }
-		cfg.Models = func(ctx context.Context) ([]chat.Model, error) { return p.modelsHere(ctx, s) }
+		cfg.Models = func(ctx context.Context) ([]chat.Model, error) {
+			models, _, err := p.modelsHere(ctx, s)
+			return models, err
+		}
 	default:
 		return nil, err
 	}

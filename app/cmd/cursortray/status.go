@@ -170,11 +170,7 @@ func (p *process) printStatus(s control.Status) error {
 	if s.Proxy.BaseURL != "" {
 		line("base URL", "%s", s.Proxy.BaseURL)
 	}
-	why := s.Backend.Choice
-	if s.Backend.Reason != "" {
-		why += ": " + s.Backend.Reason
-	}
-	line("back-end", "%s (%s)", s.Backend.Name, why)
+	line("back-end", "%s", backendText(s.Backend))
 	if s.Backend.Account != "" {
 		line("account", "%s", s.Backend.Account)
 	}
@@ -194,6 +190,15 @@ func (p *process) printStatus(s control.Status) error {
 		line("problem", "%s: %s", problem.Area, problem.Message)
 	}
 	return out.Flush()
+}
+
+// backendText tells which back-end it is, and why.
+func backendText(b control.Backend) string {
+	why := b.Choice
+	if b.Reason != "" {
+		why += ": " + b.Reason
+	}
+	return fmt.Sprintf("%s (%s)", b.Name, why)
 }
 
 // conversationText tells the figures of a conversation.
