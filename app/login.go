@@ -295,8 +295,12 @@ func (m *machine) loggedOut(err error, state cursor.AccountState) {
 const keyCommand = "cursortray login --api-key -"
 
 // explainKey leads to the login with an API key: a menu cannot take one, and a
-// command line must not hold one.
+// command line must not hold one. The first page has a field for it.
 func (m *machine) explainKey() {
+	if m.app.cfg.Dashboard != nil && m.app.cfg.Open != nil && m.snap.Proxy.State == Running {
+		m.openDashboard("start")
+		return
+	}
 	m.copyText(func(context.Context) (string, error) { return keyCommand, nil },
 		"Command copied: run it in a terminal, then paste the key",
 		"Run in a terminal: "+keyCommand)

@@ -164,7 +164,7 @@ func TestLoginWithAKey(t *testing.T) {
 	if s := r.inState(t, LoggedIn); s.Account.Login.Failure != nil {
 		t.Errorf("%+v", s.Account)
 	}
-	// The menu leads to the command, which is the only place for a key.
+	// Without a page the menu leads to the command.
 	r.Do(SignInWithKey{})
 	if text := <-r.copies; text != "cursortray login --api-key -" {
 		t.Errorf("copied %q", text)

@@ -101,3 +101,25 @@ func (w lockedWriter) Write(p []byte) (int, error) {
 	defer w.mu.Unlock()
 	return w.out.Write(p)
 }
+
+// The first page has a field for an API key. Where it cannot be shown, the command
+// is copied.
+func TestTheKeyHasAPage(t *testing.T) {
+	opened, copied := make(chan string, 1), make(chan string, 1)
+	r := newRig(t, func(c *Config) {
+		c.Dashboard = linker{}
+		c.Open = func(_ context.Context, url string) error { opened <- url; return nil }
+		c.Copy = func(_ context.Context, text string) error { copied <- text; return nil }
+	})
+	r.in(t, Running)
+	r.Do(SignInWithKey{})
+	if url := <-opened; !strings.Contains(url, "page=start") {
+		t.Errorf("opened is %s", url)
+	}
+	r.Do(StopProxy{})
+	r.in(t, Stopped)
+	r.Do(SignInWithKey{})
+	if text := <-copied; text != keyCommand {
+		t.Errorf("copied is %q", text)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"cursortray/app"
@@ -23,6 +24,7 @@ func (f *form) arg() string { return f.values.Get("arg") }
 var (
 	errNotHere   = errors.New("this cursortray runs without that")
 	errNoSuch    = errors.New("there is no such button")
+	errNoKey     = errors.New("enter the API key first")
 	errNoSetting = errors.New("there is no such setting")
 )
 
@@ -59,6 +61,11 @@ func (d *Dashboard) do(f *form) (text string, err error) {
 	case "backend":
 		d.cfg.App.Do(app.ChooseBackend{Setting: f.arg()})
 		return "", nil
+	case "login-key":
+		return "", d.logInWithKey(f)
+	case "choose-model":
+		d.cfg.App.Do(app.ChooseModel{ID: f.arg()})
+		return "", nil
 	case "copy-model":
 		d.cfg.App.Do(app.CopyModel{ID: f.arg()})
 		return "", nil
@@ -82,6 +89,15 @@ func (d *Dashboard) do(f *form) (text string, err error) {
 		return "", nil
 	}
 	return "", errNoSuch
+}
+
+// logInWithKey says no more than the App does, which never tells the key.
+func (d *Dashboard) logInWithKey(f *form) error {
+	key := strings.TrimSpace(f.values.Get("value"))
+	if key == "" {
+		return errNoKey
+	}
+	return d.cfg.App.LoginWithKey(f.ctx, key)
 }
 
 func (d *Dashboard) showKey(f *form) (string, error) {

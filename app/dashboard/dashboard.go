@@ -34,6 +34,9 @@ type Instance interface {
 	Watch(ctx context.Context) <-chan app.Snapshot
 	// Do returns at once.
 	Do(app.Action)
+	// LoginWithKey returns when the login is done. Its error, a *chat.Error, does
+	// not hold the key.
+	LoginWithKey(ctx context.Context, key string) error
 }
 
 // Config is what a Dashboard is made of. A nil part is one that this program

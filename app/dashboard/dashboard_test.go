@@ -32,6 +32,15 @@ type instance struct {
 	snap    app.Snapshot
 	watches []chan app.Snapshot
 	asked   []app.Action
+	logins  []string // keys
+	refused error    // what becomes of them
+}
+
+func (i *instance) LoginWithKey(_ context.Context, key string) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.logins = append(i.logins, key)
+	return i.refused
 }
 
 func (i *instance) Snapshot() app.Snapshot {

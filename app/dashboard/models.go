@@ -24,6 +24,7 @@ type models struct {
 	Known   bool
 	All     int // before searching
 	Rows    []modelRow
+	Chosen  string // the default model; "" is Cursor's own choice
 	Query   string
 	Columns []column
 	Sort    string
@@ -36,6 +37,7 @@ type modelRow struct {
 	In, Out         string // dollars per million tokens
 	Window, Largest int
 	Default         bool
+	Open            bool // a request for it leaves the choice to others
 	Variants        []modelRow
 	in, out         float64 // NaN is not known
 }
@@ -49,7 +51,7 @@ type column struct {
 }
 
 func modelsOf(v *visit) models {
-	m := models{Age: v.snap.Models.Age, Query: strings.TrimSpace(v.query.Get("q")), Sort: v.query.Get("sort"), Down: v.query.Get("down") == "1"}
+	m := models{Age: v.snap.Models.Age, Chosen: v.snap.Models.Chosen, Query: strings.TrimSpace(v.query.Get("q")), Sort: v.query.Get("sort"), Down: v.query.Get("down") == "1"}
 	if list := v.snap.Models.List; list != nil {
 		m.Known, m.All = true, list.IDs
 		for _, f := range list.Families {
@@ -73,7 +75,7 @@ func modelsOf(v *visit) models {
 }
 
 func modelRowOf(e app.ModelEntry) modelRow {
-	row := modelRow{ID: e.ID, Name: e.Name, Window: e.Window, Largest: e.MaxWindow, Default: e.Default, in: math.NaN(), out: math.NaN()}
+	row := modelRow{ID: e.ID, Name: e.Name, Window: e.Window, Largest: e.MaxWindow, Default: e.Default, Open: app.LeavesOpen(e.ID), in: math.NaN(), out: math.NaN()}
 	in, out, ok := strings.Cut(e.Price, " / ")
 	if ok {
 		row.In, row.Out = in, out

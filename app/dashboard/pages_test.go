@@ -233,6 +233,8 @@ func TestButtonsBecomeActions(t *testing.T) {
 		{"record", "", app.RecordNext{}},
 		{"backend", "cli", app.ChooseBackend{Setting: "cli"}},
 		{"copy-model", "gpt-large", app.CopyModel{ID: "gpt-large"}},
+		{"choose-model", "gpt-large-high", app.ChooseModel{ID: "gpt-large-high"}},
+		{"choose-model", "auto", app.ChooseModel{ID: "auto"}},
 		{"set-up-editor", "zed", app.SetUpEditor{ID: "zed"}},
 		{"undo-editor", "codex", app.UndoEditor{ID: "codex"}},
 		{"switch-editor-off", "codex", app.SwitchEditor{ID: "codex", Off: true}},

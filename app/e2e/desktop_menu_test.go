@@ -216,7 +216,7 @@ func (p *person) logsIn() {
 	p.t.Helper()
 	p.dashboard(p.shown("the page of the first start"), "cursortray")
 	p.click("Log in with an API key…")
-	p.copied("the command", func(text string) bool { return text == "cursortray login --api-key -" })
+	p.dashboard(p.shown("the page with a field for the key"), "API key from cursor.com")
 	p.click("Log in…")
 	first := p.shown("the login page")
 	p.click("Copy login link")

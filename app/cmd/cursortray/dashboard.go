@@ -51,6 +51,10 @@ func (r runningApp) Snapshot() app.Snapshot                        { return r.i.
 func (r runningApp) Watch(ctx context.Context) <-chan app.Snapshot { return r.i.app.Watch(ctx) }
 func (r runningApp) Do(a app.Action)                               { r.i.app.Do(a) }
 
+func (r runningApp) LoginWithKey(ctx context.Context, key string) error {
+	return r.i.app.LoginWithKey(ctx, key)
+}
+
 // manualPages tells how editors are set up by hand, with keys or without.
 type manualPages struct{ keyed, blank *editorsetup.Service }
 
