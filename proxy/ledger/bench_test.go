@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -60,4 +61,34 @@ func BenchmarkTickUnderLoad(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkWriteFull is the same for a file that is as large as it may be, so
+// that old entries go as new ones come.
+func BenchmarkWriteFull(b *testing.B) {
+	const size = 16 << 20
+	path := filepath.Join(b.TempDir(), "ledger.db")
+	l := Open(path, Options{MaxBytes: size})
+	defer l.Close()
+	e := Entry{At: time.Now(), Editor: "codex", Model: "claude-opus-5-5", Dialect: "messages", Backend: "agent", Outcome: OK, Input: 84_250, Cost: "1.25"}
+	add := func(n int) {
+		for range n {
+			e.At = e.At.Add(time.Millisecond)
+			l.Add(e)
+		}
+		l.await(b.Context())
+	}
+	for {
+		add(maxQueue / 2)
+		if info, err := os.Stat(path); err == nil && info.Size() > size*9/10 {
+			break
+		}
+	}
+	n := 0
+	for b.Loop() {
+		if n++; n%1000 == 0 {
+			add(1000)
+		}
+	}
+	l.await(b.Context())
 }

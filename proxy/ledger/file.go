@@ -41,6 +41,14 @@ var schema = []string{
 	fmt.Sprintf(`PRAGMA user_version = %d`, schemaVersion),
 }
 
+// leastWanted are the entries that go first: requests that came to no
+// back-end. The index finds them among all others; where it is missing it is
+// made, which is no other version.
+const (
+	leastWanted = `backend = '' AND outcome <> 'ok'`
+	leastIndex  = `CREATE INDEX IF NOT EXISTS request_least ON request (at) WHERE ` + leastWanted
+)
+
 const insertion = `INSERT INTO request (at, editor, model, dialect, backend, outcome, input, output, cache_read, cache_write,
 	reasoning, cost, paused, context, window, took) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
@@ -113,10 +121,11 @@ func (f *file) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	steps := schema
 	if id == applicationID && version == schemaVersion {
-		return nil
+		steps = nil
 	}
-	for _, step := range schema {
+	for _, step := range append(steps[:len(steps):len(steps)], leastIndex) {
 		if _, err := f.db.ExecContext(ctx, step); err != nil {
 			return err
 		}

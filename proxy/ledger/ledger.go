@@ -55,6 +55,10 @@ const (
 	maxQueue = 1 << 15
 	// gatherTime is how long an entry waits for others to go to the disk with.
 	gatherTime = 100 * time.Millisecond
+	// gatherMost is how many entries do not wait any longer: together they take
+	// the writer a millisecond, and streams are not to miss the processor for
+	// more than that.
+	gatherMost = 100
 	// retryTime is how long the writer waits after a failure.
 	retryTime = time.Second
 	// flushTime is how long a reader waits for what was added before it.
@@ -71,6 +75,7 @@ type Ledger struct {
 	dropped atomic.Int64  // in all
 	suspect atomic.Bool   // somebody could not read the file
 	wake    chan struct{} // has an element while entries wait
+	many    chan struct{} // has one when many of them do
 	flushes chan chan struct{}
 	stop    chan struct{}
 	writing sync.WaitGroup
@@ -97,7 +102,7 @@ func Open(path string, opts Options) *Ledger {
 	}
 	return &Ledger{
 		reader: OpenReader(path), path: path, opts: opts, log: opts.Logger,
-		wake: make(chan struct{}, 1), flushes: make(chan chan struct{}), stop: make(chan struct{}),
+		wake: make(chan struct{}, 1), many: make(chan struct{}, 1), flushes: make(chan chan struct{}), stop: make(chan struct{}),
 	}
 }
 
@@ -119,9 +124,9 @@ func (l *Ledger) Add(e Entry) {
 		l.began = true
 		l.writing.Go(l.write)
 	}
-	select {
-	case l.wake <- struct{}{}:
-	default:
+	poke(l.wake)
+	if len(l.queue) == gatherMost {
+		poke(l.many)
 	}
 }
 

@@ -253,6 +253,8 @@ func TestPruneByAge(t *testing.T) {
 	for i := range 3 * pruneStep {
 		b.Add(Entry{At: time.Now().Add(-25 * time.Hour), Outcome: OK, Input: int64(i)})
 	}
+	b.Close()
+	b = open(t, b.path, Options{MaxAge: 24 * time.Hour}) // it looks with the first entry
 	b.Add(Entry{At: time.Now().Add(-23 * time.Hour), Outcome: OK, Input: 7})
 	b.await(t.Context())
 	rows, err := b.Sum(t.Context(), Model, time.Time{}, time.Time{})

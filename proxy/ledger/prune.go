@@ -24,7 +24,7 @@ func (f *file) prune(ctx context.Context, oldest time.Time, maxBytes int64) erro
 	}
 	// Requests that came to no back-end go first: a client that hammers at a
 	// limit, or sends nonsense, is not to push out what was used.
-	which := ` WHERE outcome LIKE 'spend\_limit%' ESCAPE '\' OR backend = '' AND outcome <> 'ok'`
+	which := ` WHERE ` + leastWanted
 	for {
 		size, err := f.size(ctx)
 		if err != nil || size <= maxBytes {

@@ -14,7 +14,7 @@ func (l *Ledger) write() {
 		if flush == nil {
 			select {
 			case <-l.wake:
-				flush = l.gather(gatherTime)
+				flush = l.gather(gatherTime, l.many)
 			case flush = <-l.flushes:
 			case <-l.stop:
 				w.last()
@@ -28,28 +28,30 @@ func (l *Ledger) write() {
 		}
 		if !done {
 			// Entries gather meanwhile, as far as the queue goes.
-			flush = l.gather(retryTime)
-			l.poke()
+			flush = l.gather(retryTime, nil)
+			poke(l.wake)
 		}
 	}
 }
 
 // gather waits, so that entries which come close together are written in one
-// step. Somebody who wants to read, or the end, cuts it short.
-func (l *Ledger) gather(wait time.Duration) (flush chan struct{}) {
+// step. Somebody who wants to read, the end, or a signal of many cuts it short.
+func (l *Ledger) gather(wait time.Duration, many <-chan struct{}) (flush chan struct{}) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+	case <-many:
 	case flush = <-l.flushes:
 	case <-l.stop:
 	}
 	return flush
 }
 
-func (l *Ledger) poke() {
+// poke leaves a signal, unless there is one.
+func poke(signal chan<- struct{}) {
 	select {
-	case l.wake <- struct{}{}:
+	case signal <- struct{}{}:
 	default:
 	}
 }
