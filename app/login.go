@@ -18,6 +18,7 @@ const logoutTimeout = 15 * time.Second
 // login is the machine's hold on the account.
 type login struct {
 	cancel  context.CancelFunc // of the attempt under way; nil when there is none
+	moot    bool               // a key has logged in what the attempt was for
 	reading bool
 	again   bool // the account has changed while it was read
 	known   cursor.AccountState
@@ -147,7 +148,7 @@ func (m *machine) signIn(browser bool) {
 	attempt := account.StartLogin()
 	work := m.work
 	ctx, cancel := context.WithCancel(work)
-	m.login.cancel = cancel
+	m.login.cancel, m.login.moot = cancel, false
 	m.snap.Account.Login = LoginStatus{N: m.snap.Account.Login.N + 1, URL: attempt.URL}
 	m.showAccount()
 	m.app.cfg.Logger.Info("waiting for the login to be confirmed in the browser")
@@ -213,7 +214,7 @@ func (m *machine) loginEnded(err error, state cursor.AccountState) {
 		m.notify("Logged in to Cursor")
 	case failure.Kind == chat.Canceled:
 		failure = nil
-		m.snap.Account.Login.Cancelled = true
+		m.snap.Account.Login.Cancelled = !m.login.moot
 	default:
 		m.app.cfg.Logger.Warn("the login failed", "code", failure.Code, "problem", failure.Message)
 	}
@@ -230,7 +231,23 @@ func (a *App) LoginWithKey(ctx context.Context, key string) error {
 		return noAccount()
 	}
 	err := a.cfg.Account.LoginWithKey(ctx, key)
-	a.told(ctx, func(m *machine, state cursor.AccountState) { m.loginEnded(err, state) })
+	a.told(ctx, func(m *machine, state cursor.AccountState) {
+		if m.login.cancel != nil && state.SignedIn && failed(err) == nil {
+			// Nobody waits for the browser any more: who does is answered with
+			// the login that there is.
+			m.login.moot = true
+			m.cancelSignIn()
+		}
+		m.loginEnded(err, state)
+	})
+	if e := failed(err); e != nil {
+		return e
+	}
+	return nil
+}
+
+// failed returns why there is no login: err, unless it is only not stored.
+func failed(err error) *chat.Error {
 	if e := chat.AsError(err); e != nil && e.Code != cursor.CodeNotSaved {
 		return e
 	}

@@ -171,6 +171,27 @@ func TestLoginWithAKey(t *testing.T) {
 	}
 }
 
+// What the browser was opened for has happened: the menu does not go on waiting
+// for it, and a command that waits is told of the login.
+func TestLoginWithAKeyEndsTheOneInTheBrowser(t *testing.T) {
+	r := newAccountRig(t, newFakeAccount())
+	r.Do(SignIn{NoBrowser: true})
+	r.inState(t, LoginPending)
+	if err := r.LoginWithKey(t.Context(), "bad"); err == nil {
+		t.Fatal("a wrong key logs in")
+	}
+	if s := r.inState(t, LoginPending); s.Account.Login.URL == "" {
+		t.Errorf("a wrong key ended the attempt: %+v", s.Account.Login)
+	}
+	if err := r.LoginWithKey(t.Context(), "good"); err != nil {
+		t.Fatal(err)
+	}
+	s := r.inState(t, LoggedIn)
+	if l := s.Account.Login; l.URL != "" || l.Cancelled || l.Failure != nil {
+		t.Errorf("%+v", l)
+	}
+}
+
 func TestWithoutAnAccount(t *testing.T) {
 	r := newRig(t, nil)
 	r.in(t, Running)
