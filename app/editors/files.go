@@ -12,15 +12,20 @@ import (
 const maxFile = 4 << 20
 
 func readFile(path string) ([]byte, error) {
+	// Before it is opened: to open a pipe waits for its other end, and some
+	// password managers put pipes where a program's .env is looked for.
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a file")
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a file")
-	}
 	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err == nil && len(data) > maxFile {
 		err = errors.New("it is larger than anything that is edited here")

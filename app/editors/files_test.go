@@ -5,6 +5,7 @@ package editors
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -90,6 +91,20 @@ func TestLinksInACircle(t *testing.T) {
 	}
 	if p := d.plan(t, "claude-code", testSetup()); p.Problem() == nil {
 		t.Error("no problem")
+	}
+}
+
+// To open a pipe would wait for its other end for ever.
+func TestAPipeInThePlaceOfTheFile(t *testing.T) {
+	d := newDesk(t, map[string]string{".claude/x": ""})
+	if err := syscall.Mkfifo(d.path(claudeFile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if p := d.plan(t, "claude-code", testSetup()); p.Problem() == nil || len(p.Text) == 0 {
+		t.Errorf("%v, %v", p.Problem(), p.Text)
+	}
+	if info, err := d.Find("claude-code"); err != nil || info.State != Broken {
+		t.Errorf("%+v, %v", info, err)
 	}
 }
 

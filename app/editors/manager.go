@@ -83,10 +83,17 @@ func (m *Manager) Find(name string) (Info, error) {
 			like = append(like, e)
 		}
 	}
-	if len(like) != 1 {
+	switch len(like) {
+	case 0:
 		return Info{}, fmt.Errorf("%q: %w", name, ErrUnknown)
+	case 1:
+		return m.info(like[0]), nil
 	}
-	return m.info(like[0]), nil
+	ids := make([]string, len(like))
+	for i, e := range like {
+		ids[i] = e.id
+	}
+	return Info{}, fmt.Errorf("%q can be %s", name, strings.Join(ids, " or "))
 }
 
 // List returns all editors, those that were found first.

@@ -342,8 +342,11 @@ func TestCheckSaysWhatIsWrong(t *testing.T) {
 	if _, err := d.Check(t.Context(), "codex"); err == nil || !strings.Contains(err.Error(), "Codex is not set up; run: cursortray setup codex") {
 		t.Errorf("%v", err)
 	}
-	if _, err := d.Check(t.Context(), "c"); !errors.Is(err, editors.ErrUnknown) {
+	if _, err := d.Check(t.Context(), "co"); err == nil || !strings.HasPrefix(err.Error(), `"co" can be codex or continue or copilot-cli`) {
 		t.Errorf("a beginning of several: %v", err)
+	}
+	if _, err := d.Check(t.Context(), "emacs"); !errors.Is(err, editors.ErrUnknown) {
+		t.Errorf("of none: %v", err)
 	}
 }
 
