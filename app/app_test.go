@@ -147,24 +147,6 @@ func ask(t *testing.T, base string) (rest func() string) {
 	}
 }
 
-func post(t *testing.T, base string) *http.Response {
-	t.Helper()
-	body := strings.NewReader(`{"model":"fake-model","stream":true,"messages":[{"role":"user","content":"hi"}]}`)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/chat/completions", body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+testKey)
-	req.Header.Set("Content-Type", "application/json")
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	resp, err := client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { resp.Body.Close() })
-	return resp
-}
-
 func TestPL1_StopClosesThePortAndStartOpensTheSame(t *testing.T) {
 	r := newRig(t, nil)
 	url := r.in(t, Running).Proxy.BaseURL

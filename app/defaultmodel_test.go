@@ -38,22 +38,8 @@ func (r *rig) marks(t *testing.T, id string) Snapshot {
 // ask sends a request for a model through the proxy.
 func (r *rig) ask(t *testing.T, model string) {
 	t.Helper()
-	url := r.in(t, Running).Proxy.BaseURL
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/chat/completions",
-		strings.NewReader(`{"model":"`+model+`","messages":[{"role":"user","content":"hi"}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+testKey)
-	req.Header.Set("Content-Type", "application/json")
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	resp, err := client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		t.Fatalf("status %d", resp.StatusCode)
+	if status := statusOf(t, r.in(t, Running).Proxy.BaseURL, testKey, model); status != http.StatusOK {
+		t.Fatalf("status %d", status)
 	}
 }
 

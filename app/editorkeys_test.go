@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -144,22 +143,7 @@ func (o owners) Owner(_ context.Context, key string) (string, bool, bool, error)
 func TestRequestsAreCountedByEditor(t *testing.T) {
 	answer := chattest.Turn{chattest.Text("hi"), chattest.Finish(chat.Stop)}
 	r := newRig(t, func(c *Config) { c.Editors, c.KeyOwners = newFakeEditors(), owners{} }, answer, answer, answer, answer)
-	url := r.in(t, Running).Proxy.BaseURL + "/chat/completions"
-	post := func(key string) int {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Authorization", "Bearer "+key)
-		req.Header.Set("Content-Type", "application/json")
-		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-		resp, err := client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		return resp.StatusCode
-	}
+	post := func(key string) int { return statusOf(t, r.in(t, Running).Proxy.BaseURL, key, "m") }
 	for _, key := range []string{"codex-key", "old-key", "codex-key", testKey} {
 		if status := post(key); status != 200 {
 			t.Fatalf("%s: status %d", key, status)

@@ -23,18 +23,8 @@ func (m *machine) showFile(open func(context.Context, string) error, path, faile
 	if open == nil {
 		open = func(context.Context, string) error { return errors.New("there is no desktop") }
 	}
-	m.spawn(m.work, func(ctx context.Context) func(*machine) {
-		ctx, cancel := context.WithTimeout(ctx, openTimeout)
-		defer cancel()
-		err := open(ctx, path)
-		if ctx.Err() != nil {
-			err = nil // a program that stays is an editor
-		}
-		return func(m *machine) {
-			if err != nil {
-				m.app.cfg.Logger.Warn("a file could not be opened", "path", path, "error", err)
-				m.notify(failed)
-			}
-		}
+	m.show(open, path, func(m *machine, err error) {
+		m.app.cfg.Logger.Warn("a file could not be opened", "path", path, "error", err)
+		m.notify(failed)
 	})
 }

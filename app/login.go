@@ -8,10 +8,6 @@ import (
 	"cursortray/proxy/cursor"
 )
 
-// openTimeout is how long a program that opens a browser may take to say that
-// it could not. Some stay until the browser is closed.
-const openTimeout = 30 * time.Second
-
 // logoutTimeout is for a store of secrets that does not answer.
 const logoutTimeout = 15 * time.Second
 
@@ -184,18 +180,10 @@ func (m *machine) openLoginPage() {
 		m.notify("No browser: copy the login link and open it yourself")
 		return
 	}
-	m.spawn(m.work, func(ctx context.Context) func(*machine) {
-		ctx, cancel := context.WithTimeout(ctx, openTimeout)
-		defer cancel()
-		err := open(ctx, url)
-		if ctx.Err() != nil {
-			err = nil // a program that stays is a browser
-		}
-		return func(m *machine) {
-			if err != nil && m.snap.Account.Login.URL == url {
-				m.app.cfg.Logger.Warn("the browser could not be opened", "error", err)
-				m.notify("The browser did not open: copy the login link instead")
-			}
+	m.show(open, url, func(m *machine, err error) {
+		if m.snap.Account.Login.URL == url {
+			m.app.cfg.Logger.Warn("the browser could not be opened", "error", err)
+			m.notify("The browser did not open: copy the login link instead")
 		}
 	})
 }

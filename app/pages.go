@@ -38,19 +38,9 @@ func (m *machine) openDashboard(page string) {
 	if open == nil || m.quitting {
 		return
 	}
-	m.spawn(m.work, func(ctx context.Context) func(*machine) {
-		ctx, cancel := context.WithTimeout(ctx, openTimeout)
-		defer cancel()
-		err := open(ctx, url)
-		if ctx.Err() != nil {
-			err = nil // a program that stays is a browser
-		}
-		return func(m *machine) {
-			if err != nil {
-				m.app.cfg.Logger.Warn("the browser could not be opened", "error", withoutLink(err, url))
-				m.notify("The browser did not open: `cursortray open --no-browser` prints a link")
-			}
-		}
+	m.show(open, url, func(m *machine, err error) {
+		m.app.cfg.Logger.Warn("the browser could not be opened", "error", withoutLink(err, url))
+		m.notify("The browser did not open: `cursortray open --no-browser` prints a link")
 	})
 }
 

@@ -66,30 +66,19 @@ func (s *TokenSource) SignOut(ctx context.Context) error {
 // Moved is called after the Store began to keep things elsewhere: the login in
 // use is stored there, and if there is none, the next call looks there for one.
 func (s *TokenSource) Moved(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, workLimit)
-	defer cancel()
-	select {
-	case s.turn <- struct{}{}:
-	case <-ctx.Done():
-		return chat.AsError(ctx.Err())
-	}
-	defer func() { <-s.turn }()
-	unlock, failed := s.lockFile(ctx)
-	if failed != nil {
-		return failed
-	}
-	defer unlock()
-	var creds *Credentials
-	s.note(func() { creds = s.creds })
-	if creds == nil {
-		s.note(func() { s.problem, s.gone, s.seen, s.asked = nil, nil, Credentials{}, time.Time{} })
+	return s.alone(ctx, func(ctx context.Context) error {
+		var creds *Credentials
+		s.note(func() { creds = s.creds })
+		if creds == nil {
+			s.note(func() { s.problem, s.gone, s.seen, s.asked = nil, nil, Credentials{}, time.Time{} })
+			return nil
+		}
+		if err := s.cfg.Store.Set(ctx, loginName, creds.encode()); err != nil {
+			return err
+		}
+		s.adopt(*creds, *creds)
 		return nil
-	}
-	if err := s.cfg.Store.Set(ctx, loginName, creds.encode()); err != nil {
-		return err
-	}
-	s.adopt(*creds, *creds)
-	return nil
+	})
 }
 
 // clearOthers does what it can: most of these stores are never used, and some
@@ -125,8 +114,21 @@ func (s *TokenSource) whileLoggedIn(ctx context.Context, subject string, write f
 }
 
 // replace runs change while neither this nor another process renews or
-// replaces the login.
+// replaces the login, and tells that it has.
 func (s *TokenSource) replace(ctx context.Context, signedIn bool, change func(context.Context) error) error {
+	return s.alone(ctx, func(ctx context.Context) error {
+		s.note(func() { s.caller = context.WithoutCancel(ctx) })
+		err := change(ctx)
+		if s.cfg.Changed != nil {
+			s.cfg.Changed(signedIn)
+		}
+		return err
+	})
+}
+
+// alone runs work while neither this nor another process renews or replaces the
+// login.
+func (s *TokenSource) alone(ctx context.Context, work func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, workLimit)
 	defer cancel()
 	select {
@@ -140,10 +142,5 @@ func (s *TokenSource) replace(ctx context.Context, signedIn bool, change func(co
 		return failed
 	}
 	defer unlock()
-	s.note(func() { s.caller = context.WithoutCancel(ctx) })
-	err := change(ctx)
-	if s.cfg.Changed != nil {
-		s.cfg.Changed(signedIn)
-	}
-	return err
+	return work(ctx)
 }
