@@ -210,20 +210,16 @@ func (p *process) newInstance(s *setup, demo, failFast bool) (*instance, error) 
 	if p.log != nil {
 		cfg.LogFile, cfg.OpenFile = logPath(s), openPage
 	}
-	if err := i.addEditors(p, s, &cfg); err != nil {
-		return nil, errors.Join(err, i.close())
-	}
-	cfg.DefaultModel = i.account.standard
 	cfg.DefaultModel, cfg.Wake = i.account.standard, i.account.wake
 	if err := i.addEditors(p, s, &cfg); err != nil {
 		return nil, errors.Join(err, i.close())
 	}
-	cfg.Recorder = p.recorder(s)
-	cfg.Notifications = strings.Join(s.settings.Notifications, ",")
 	i.addSpending(s, &cfg)
 	if err := i.addDashboard(p, s, &cfg); err != nil {
 		return nil, errors.Join(err, i.close())
 	}
+	cfg.Recorder = p.recorder(s)
+	cfg.Notifications = strings.Join(s.settings.Notifications, ",")
 	i.app = app.New(cfg)
 	silenceBrowser()
 	return i, nil
