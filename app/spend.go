@@ -37,8 +37,14 @@ type GuardStatus struct {
 // guardInterval is how often sums over the last hour are told anew.
 const guardInterval = time.Minute
 
-// warmTime bounds the reading of the ledger at the start.
-const warmTime = 5 * time.Second
+const (
+	// firstLedgerLook keeps the reading of the ledger out of the start's way: the
+	// port, and a client that has waited for it, go first. A request for a model
+	// does not wait for it: it makes the guard read at once.
+	firstLedgerLook = 200 * time.Millisecond
+	// warmTime bounds that reading.
+	warmTime = 5 * time.Second
+)
 
 // readLedger reads, behind the start, what was used before it.
 func (m *machine) readLedger() {
@@ -47,6 +53,13 @@ func (m *machine) readLedger() {
 		return
 	}
 	m.spawn(m.work, func(ctx context.Context) func(*machine) {
+		wait := time.NewTimer(firstLedgerLook)
+		defer wait.Stop()
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			return func(*machine) {}
+		}
 		ctx, cancel := context.WithTimeout(ctx, warmTime)
 		defer cancel()
 		if guard != nil {
