@@ -8,6 +8,7 @@ import (
 
 	"cursortray/app"
 	"cursortray/app/config"
+	"cursortray/app/control"
 	"cursortray/proxy/ledger"
 	"cursortray/proxy/spend"
 )
@@ -85,4 +86,18 @@ func (c *allowCmd) Run(p *process) error {
 		fmt.Fprintln(p.stdout, "the limits hold")
 	}
 	return nil
+}
+
+// limitsText tells of a limit that refuses requests, and of limits that were
+// lifted; "" while there is nothing unusual.
+func limitsText(g control.Guard) string {
+	switch {
+	case g.AllowedUntil != nil:
+		return "lifted until " + g.AllowedUntil.Local().Format("Jan 2, 15:04")
+	case g.Reached != "" && g.Until != nil:
+		return fmt.Sprintf("%s is reached, free again on %s; cursortray allow lifts it", g.Reached, g.Until.Local().Format("Jan 2, 15:04"))
+	case g.Reached != "":
+		return g.Reached + " is reached; cursortray allow lifts it"
+	}
+	return ""
 }

@@ -33,11 +33,17 @@ func TestAllow(t *testing.T) {
 		t.Errorf("at the limit: %d %s", status, body)
 	}
 	until(t, "the limit shows", func() bool { return guard().Reached == "1 run an hour for all editors together" })
+	if out := m.must("status"); !strings.Contains(out, "1 run an hour for all editors together is reached, free again on ") {
+		t.Errorf("status tells nothing of it:\n%s", out)
+	}
 	if out := m.must("allow"); !strings.HasPrefix(out, "no limits until ") {
 		t.Errorf("allow says %q", out)
 	}
 	if g := guard(); g.AllowedUntil == nil || g.Reached != "" {
 		t.Errorf("after allow: %+v", g)
+	}
+	if out := m.must("status"); !strings.Contains(out, "lifted until ") {
+		t.Errorf("status after allow:\n%s", out)
 	}
 	if status, body := ask(); status != 200 {
 		t.Errorf("allowed, but %d %s", status, body)

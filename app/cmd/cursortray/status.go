@@ -183,6 +183,9 @@ func (p *process) printStatus(s control.Status) error {
 	for _, c := range s.Conversations {
 		line("conversation", "%s", conversationText(c))
 	}
+	if text := limitsText(s.Guard); text != "" {
+		line("limits", "%s", text)
+	}
 	if s.Demo {
 		line("demo", "nothing is real")
 	}

@@ -43,7 +43,7 @@ func (c *usageCmd) Run(p *process) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), modelsTime)
 	defer cancel()
-	if asked, err := c.asked(); err != nil {
+	if asked, err := c.asked(c.JSON); err != nil {
 		return err
 	} else if asked {
 		return p.printLedger(ctx, s, client, c.ledgerFlags, c.JSON)

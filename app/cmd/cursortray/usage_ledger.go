@@ -37,12 +37,15 @@ With --by and --json:
       "unpriced": answers whose cost is not known, "seconds": number}`
 
 // asked says whether the ledger is asked.
-func (f *ledgerFlags) asked() (bool, error) {
+func (f *ledgerFlags) asked(asJSON bool) (bool, error) {
 	if f.By == "" {
 		if f.Since != "" || f.Until != "" || f.CSV {
 			return false, &usageError{fmt.Errorf("--since, --until and --csv need --by")}
 		}
 		return false, nil
+	}
+	if f.CSV && asJSON {
+		return false, &usageError{fmt.Errorf("--json and --csv can't be used together")}
 	}
 	return true, nil
 }
@@ -98,6 +101,9 @@ func (p *process) printLedger(ctx context.Context, s *setup, client *control.Cli
 		if until, err = parseWhen(f.Until, now, true); err != nil {
 			return &usageError{fmt.Errorf("--until %w", err)}
 		}
+		if !until.After(since) {
+			return &usageError{fmt.Errorf("--until must be later than --since, which is 30d where it is not given")}
+		}
 		report.Until = &until
 	}
 	status, err := client.Status(ctx)
@@ -142,7 +148,10 @@ func (p *process) printLedgerTable(report usageReport, rows []ledger.Row) error 
 	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	line := func(name string, r ledger.Row) {
 		cost := r.Cost.Dollars()
-		if r.Unpriced > 0 {
+		switch {
+		case r.Unpriced > 0 && r.Cost.IsZero():
+			cost = "not known"
+		case r.Unpriced > 0:
 			cost = "over " + cost
 		}
 		bad := r.Failed + r.Cancelled + r.Refused

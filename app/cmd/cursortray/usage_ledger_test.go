@@ -28,7 +28,7 @@ func TestUsageByTheLedger(t *testing.T) {
 		{"--by editor --since 2026-11-01", "" +
 			"    editor  requests  not done  input  cache read  cache write  output        cost\n" +
 			"     codex         1         0   1.5K           7            0      20       $1.01\n" +
-			"  main key         2         1      5           0            0       0  over $0.00\n" +
+			"  main key         2         1      5           0            0       0   not known\n" +
 			"     total         3         1   1.5K           7            0      20  over $1.01\n"},
 		{"--by day --since 2026-11-01 --until 2026-11-01 --csv", "" +
 			"day,requests,failed,cancelled,refused,input_tokens,cache_read_tokens,cache_write_tokens,output_tokens,reasoning_tokens,cost_usd,unpriced,seconds\n" +
@@ -41,7 +41,7 @@ func TestUsageByTheLedger(t *testing.T) {
 	if out := m.must("usage", "--by", "model", "--since", "2026-11-01", "--json"); !strings.Contains(out, `"cost_usd": "1.005"`) || !strings.Contains(out, `"total"`) {
 		t.Errorf("%s", out)
 	}
-	for _, args := range []string{"--by colour", "--since 7d", "--csv", "--by day --since soon"} {
+	for _, args := range []string{"--by colour", "--since 7d", "--csv", "--by day --since soon", "--by day --json --csv", "--by day --since 2026-11-02 --until 2026-11-01"} {
 		if r := m.run(append([]string{"usage"}, strings.Fields(args)...)...); r.code != exitUsage {
 			t.Errorf("usage %s: exit code %d, %s", args, r.code, r.stderr)
 		}
