@@ -1,10 +1,6 @@
 package app
 
-import (
-	"context"
-
-	"cursortray/proxy/choice"
-)
+import "cursortray/proxy/choice"
 
 // Chooser decides between the ways of a back-end. *choice.Backend is one. Its
 // methods may be called at the same time.
@@ -46,8 +42,7 @@ func (m *machine) chooseBackend(setting string) {
 	m.health.failed = nil // it was the other one's
 	m.check()
 	m.notify("New conversations use the chosen back-end")
-	m.spawn(m.life, func(context.Context) func(*machine) {
-		err := cfg.SaveBackend(setting)
+	m.spawnSave(func() error { return cfg.SaveBackend(setting) }, func(err error) func(*machine) {
 		return func(m *machine) {
 			if err != nil {
 				cfg.Logger.Warn("the choice of the back-end could not be saved", "error", err)

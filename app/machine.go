@@ -31,11 +31,12 @@ type machine struct {
 	talks     conversations
 	editors   editorsWatch
 	pages     pages
-	throttle  *time.Timer // until activity may be shown again
-	recheck   *time.Timer // until the back-end is checked again
-	noticeEnd *time.Timer // until the notice is taken away
-	ages      *time.Timer // until ages are told anew
-	guardLook *time.Timer // until the guard is looked at again
+	throttle  *time.Timer   // until activity may be shown again
+	recheck   *time.Timer   // until the back-end is checked again
+	noticeEnd *time.Timer   // until the notice is taken away
+	ages      *time.Timer   // until ages are told anew
+	guardLook *time.Timer   // until the guard is looked at again
+	saving    chan struct{} // closed when all is stored that was to be; nil: nothing was
 	clock     *time.Ticker
 	lastLook  time.Time // at the clock on the wall
 }

@@ -24,14 +24,27 @@ func (m *machine) save(key string, value any, failed string) {
 		m.notify(failed)
 		return
 	}
-	m.spawn(m.life, func(context.Context) func(*machine) {
-		err := store(key, value)
+	m.spawnSave(func() error { return store(key, value) }, func(err error) func(*machine) {
 		return func(m *machine) {
 			if err != nil {
 				m.app.cfg.Logger.Warn("a setting could not be saved", "key", key, "error", err)
 				m.notify(failed)
 			}
 		}
+	})
+}
+
+// spawnSave is spawn for what is stored: one after another, so that the last
+// choice is the one that stays.
+func (m *machine) spawnSave(save func() error, then func(err error) func(*machine)) {
+	before, over := m.saving, make(chan struct{})
+	m.saving = over
+	m.spawn(m.life, func(context.Context) func(*machine) {
+		defer close(over)
+		if before != nil {
+			<-before
+		}
+		return then(save())
 	})
 }
 
