@@ -68,16 +68,13 @@ const cliTrust = 5 * time.Minute
 // are apart from those for other calls, because runs need HTTP/2.
 func newAgent(s *setup, a *account, logger *slog.Logger) *agentrpc.Backend {
 	set := s.settings.Agent
-	folder := ""
-	if a.dirs.conversations != "" && set.KeepConversations {
-		folder = a.dirs.conversations
-	}
 	return agentrpc.New(agentrpc.Config{
 		Transport:     &cursor.Transport{Base: a.runs, Tokens: a.cursor.Tokens(), Identity: a.identity, Hosts: a.hosts},
 		Login:         a.cursor.Tokens(),
 		Host:          a.cursor.AgentHost(),
 		Catalog:       a.cursor.Catalog,
-		Folder:        folder,
+		Folder:        a.dirs.conversations,
+		MemoryOnly:    !set.KeepConversations,
 		MaxRuns:       set.MaxRuns,
 		SystemInFront: set.SystemInFront,
 		RejectNative:  !set.NativeTools,

@@ -39,6 +39,8 @@ type Config struct {
 	// Folder keeps conversations for a day, so that they outlive the program.
 	// It is private to this program; "" keeps them in memory only.
 	Folder string
+	// MemoryOnly keeps none in Folder, and deletes those from before.
+	MemoryOnly bool
 	// MaxRuns limits the open runs, with those that wait for a tool; 0 is 24.
 	MaxRuns int
 	// SystemInFront puts the system text in front of the user's too.
@@ -75,7 +77,8 @@ type Backend struct {
 
 const defaultMaxRuns = 24
 
-// New returns a Backend. It does nothing until it is used.
+// New returns a Backend. Until it is used it does nothing but delete conversations
+// that are not to be kept.
 func New(cfg Config) *Backend { return newBackend(cfg, defaultTiming()) }
 
 func newBackend(cfg Config, times timing) *Backend {
@@ -86,7 +89,10 @@ func newBackend(cfg Config, times timing) *Backend {
 		cfg.MaxRuns = defaultMaxRuns
 	}
 	var disk *snapshots
-	if cfg.Folder != "" {
+	switch {
+	case cfg.Folder != "" && cfg.MemoryOnly:
+		discard(cfg.Folder)
+	case cfg.Folder != "":
 		disk = &snapshots{dir: cfg.Folder, life: times.snapshot, delay: times.saving, logger: cfg.Logger}
 	}
 	return &Backend{

@@ -225,6 +225,44 @@ func (s *snapshots) clear(age int) {
 	clear(s.pending)
 }
 
+// tidy deletes what is too old, so that it goes also when nobody asks anything.
+func (s *snapshots) tidy(now time.Time) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.read()
+	s.sweep(now)
+}
+
+// empty tells whether nothing is there that tidy could delete.
+func (s *snapshots) empty() bool {
+	if s == nil {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.index != nil && len(s.index) == 0
+}
+
+// discard deletes what another start of the program kept in dir.
+func discard(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // there is none
+	}
+	for _, e := range entries {
+		if isSnapshot(e.Name()) {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+func isSnapshot(name string) bool {
+	return strings.HasPrefix(name, newPrefix) || strings.HasSuffix(name, snapshotSuffix)
+}
+
 // The rest needs s.mu.
 
 // forget removes a file from the index.
@@ -261,7 +299,7 @@ func (s *snapshots) read() {
 			s.unlink(e.Name())
 			continue
 		}
-		if !strings.HasSuffix(e.Name(), snapshotSuffix) {
+		if !isSnapshot(e.Name()) {
 			continue
 		}
 		file, err := s.look(e.Name())

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"cursortray/proxy/chat"
@@ -66,6 +67,65 @@ func TestConversationsStayInMemoryIfWanted(t *testing.T) {
 	if r := second.service.seen()[0]; r.GetConversationId() == first.service.seen()[0].GetConversationId() {
 		t.Error("the conversation was kept somewhere")
 	}
+}
+
+// Who does not want them on disk any more finds none there from before, and
+// what is not the program's stays.
+func TestConversationsFromBeforeGoIfTheyAreNotWanted(t *testing.T) {
+	dir := t.TempDir()
+	first := newBench(t, checkpointTurn(true), inFolder(dir))
+	req, _ := first.talk(t, words("question 1"), 1)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"new-123", "mine.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second := newBench(t, checkpointTurn(true), inFolder(dir), func(cfg *Config, _ *timing) { cfg.MemoryOnly = true })
+	if list := files(t, dir); len(list) != 1 || filepath.Base(list[0]) != "mine.txt" {
+		t.Errorf("the folder has %v", list)
+	}
+	if a := second.ask(t, req); a.text != "answer 1" {
+		t.Errorf("got %+v", a)
+	}
+	if err := second.Close(); err != nil || len(files(t, dir)) != 1 {
+		t.Errorf("the folder has %v (%v)", files(t, dir), err)
+	}
+}
+
+// Conversations on disk go after a day also when nobody asks anything, neither
+// before a restart nor after it.
+func TestSavedConversationsExpireUnused(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		open := func() *shelf {
+			times := defaultTiming()
+			return newShelf(times, &snapshots{dir: dir, life: times.snapshot, delay: times.saving, logger: slog.New(slog.DiscardHandler)})
+		}
+		left := func() int { synctest.Wait(); return len(files(t, dir)) }
+		s := open()
+		s.put(sample("one", time.Now()))
+		s.disk.save(sample("one", time.Now()))
+		time.Sleep(23 * time.Hour)
+		if left() != 1 {
+			t.Error("the file went too early")
+		}
+		time.Sleep(3 * time.Hour)
+		if left() != 0 {
+			t.Error("the file is still there")
+		}
+		s.disk.save(sample("two", time.Now()))
+		s.close()
+		time.Sleep(23 * time.Hour)
+		s = open()
+		time.Sleep(3 * time.Hour)
+		if left() != 0 {
+			t.Error("after a restart the file is still there")
+		}
+		s.close()
+	})
 }
 
 func TestForgetForgetsTheDiskToo(t *testing.T) {

@@ -31,7 +31,11 @@ const (
 )
 
 func newShelf(times timing, disk *snapshots) *shelf {
-	return &shelf{times: times, disk: disk, byPrint: make(map[fingerprint][]*conversation)}
+	s := &shelf{times: times, disk: disk, byPrint: make(map[fingerprint][]*conversation)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wake() // for what lies on disk
+	return s
 }
 
 // take removes and returns the conversation whose state stands for the most
@@ -90,12 +94,13 @@ func (s *shelf) put(c *conversation) {
 // wake sees to it that old conversations go also when nobody comes any more. It
 // needs s.mu.
 func (s *shelf) wake() {
-	if s.timer != nil || s.closed || len(s.byPrint) == 0 {
+	if s.timer != nil || s.closed || len(s.byPrint) == 0 && s.disk.empty() {
 		return
 	}
 	s.expiring.Add(1)
 	s.timer = time.AfterFunc(s.times.idle+s.times.idle/60, func() {
 		defer s.expiring.Done()
+		s.disk.tidy(time.Now())
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.expire(time.Now())
