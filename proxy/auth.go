@@ -57,7 +57,8 @@ func (s *Server) authorized(w http.ResponseWriter, r *http.Request) (*http.Reque
 	case !ok:
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		refuse(w, r, http.StatusUnauthorized, "invalid_api_key",
-			"the API key of this proxy is missing or wrong; copy it from the cursortray menu, or run: cursortray key")
+			"the API key of this proxy is missing or wrong; copy it from the cursortray menu, or run: cursortray key. "+
+				"If cursortray set this editor up, its key has ended; then set it up again")
 	case who.Off:
 		refuse(w, r, http.StatusForbidden, "editor_switched_off", "cursortray is switched off for "+who.Editor+
 			"; switch it on in its menu, or run: cursortray setup "+who.Editor+" --on")

@@ -77,6 +77,18 @@ func TestAnEditorThatIsSwitchedOffIsToldSo(t *testing.T) {
 	}
 }
 
+// Keys of editors end with a restart where nothing can keep them, and with
+// damage to what keeps them: the main key would be the wrong remedy.
+func TestAnEditorsKeyThatHasEnded(t *testing.T) {
+	p := serve(t, hello(), editorsKeys)
+	for _, path := range []string{"/v1/chat/completions", "/v1/messages"} {
+		response, text := p.call("POST", path, ask, with("Authorization", "Bearer ended"))
+		if response.StatusCode != 401 || !strings.Contains(text, "set it up again") {
+			t.Errorf("%s: %d %s", path, response.StatusCode, text)
+		}
+	}
+}
+
 // Some clients send two keys in two headers; the one of ours counts.
 func TestAnEditorsKeyBesideAForeignOne(t *testing.T) {
 	p := serve(t, hello(), editorsKeys)
