@@ -53,7 +53,7 @@ func NewIdentity(ctx context.Context, cfg IdentityConfig) (*Identity, error) {
 	}
 	ctx = context.WithoutCancel(ctx) // reading has its own limit, and is done once for all calls
 	return &Identity{version: version, privacy: !cfg.Share, place: sync.OnceValue(func() place {
-		return place{timezone(), thisDevice(ctx)}
+		return place{TimeZone(), thisDevice(ctx)}
 	})}, nil
 }
 
@@ -97,9 +97,9 @@ func (i *Identity) apply(h http.Header, at time.Time) {
 	}
 }
 
-// timezone returns the IANA name of the local time zone, "" if the system does
+// TimeZone returns the IANA name of the local time zone, "" if the system does
 // not tell it.
-func timezone() string {
+func TimeZone() string {
 	if name := time.Local.String(); zoneName().MatchString(name) {
 		return name
 	}

@@ -107,7 +107,7 @@ func TestClientHeaders(t *testing.T) {
 	if h.Get("x-request-id") == id {
 		t.Error("the request id was used twice")
 	}
-	if name := timezone(); name != "" && !zoneName().MatchString(name) {
+	if name := TimeZone(); name != "" && !zoneName().MatchString(name) {
 		t.Errorf("time zone %q", name)
 	}
 	shared := http.Header{}

@@ -75,6 +75,7 @@ func newAgent(s *setup, a *account, logger *slog.Logger) *agentrpc.Backend {
 		Catalog:       a.cursor.Catalog,
 		Folder:        a.dirs.conversations,
 		MemoryOnly:    !set.KeepConversations,
+		TimeZone:      cursor.TimeZone(),
 		MaxRuns:       set.MaxRuns,
 		SystemInFront: set.SystemInFront,
 		RejectNative:  !set.NativeTools,
