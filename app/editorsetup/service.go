@@ -1,6 +1,7 @@
 package editorsetup
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -33,10 +34,13 @@ type Config struct {
 }
 
 // Service sets editors up. Its methods may be called from any goroutine.
-type Service struct{ cfg Config }
+type Service struct {
+	cfg     Config
+	exposed func(path string) bool // others can read it
+}
 
 // New returns a Service. It touches nothing.
-func New(cfg Config) *Service { return &Service{cfg} }
+func New(cfg Config) *Service { return &Service{cfg, exposed} }
 
 // Editor is one line of the list.
 type Editor struct {
@@ -113,7 +117,24 @@ func (s *Service) SetUp(ctx context.Context, name string, o Options) (Result, er
 		r.Files = append(r.Files, file)
 	}
 	r.Same = len(p.Files) > 0 && len(r.Files) == 0
+	r.Steps = append(r.Steps, s.exposures(ctx, r.ID, p.Files)...)
 	return r, nil
+}
+
+// exposures says which files show the editor's key to other users. Their
+// permissions are the user's, who may want them so.
+func (s *Service) exposures(ctx context.Context, id string, files []editors.FileChange) []string {
+	key, err := s.cfg.Keys.Key(ctx, id)
+	if err != nil || key == "" {
+		return nil
+	}
+	var steps []string
+	for _, f := range files {
+		if bytes.Contains(f.New, []byte(key)) && s.exposed(f.Path) {
+			steps = append(steps, "Other users of this computer can read "+f.Path+" and the key in it. To keep it from them: chmod o-r "+f.Path)
+		}
+	}
+	return steps
 }
 
 // ByHand returns what to write where, to set an editor up by hand. It makes the

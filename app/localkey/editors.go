@@ -161,6 +161,8 @@ func (e *Editors) Switch(ctx context.Context, id string, off bool) error {
 	}
 	k, ok := known.byID[id]
 	switch {
+	case !ok && known.unstored && e.cfg.Fixed != "":
+		return chat.Errorf(chat.Invalid, "without a store of secrets all editors have the key that is set by CURSORTRAY_API_KEY, so none can be switched off; CURSORTRAY_TOKEN_STORE=file gives them their own")
 	case !ok:
 		return chat.Errorf(chat.NotFound, "%s has no key of its own; set it up first: cursortray setup %s", id, id)
 	case k.Off == off:

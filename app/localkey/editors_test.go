@@ -196,6 +196,10 @@ func TestEditorsKeysBesideAFixedKey(t *testing.T) {
 		if key := editorKeyOf(t, e, "codex"); key != "mine" || e.ForThisRun() {
 			t.Errorf("%s: key %q, for this run: %v", name, key, e.ForThisRun())
 		}
+		// To set it up again would be no remedy.
+		if err := e.Switch(t.Context(), "codex", true); err == nil || broken.getErr != nil && !strings.Contains(err.Error(), "none can be switched off") {
+			t.Errorf("%s: switched off: %v", name, err)
+		}
 	}
 }
 
