@@ -106,7 +106,19 @@ func TestDamagedFile(t *testing.T) {
 		"header cut": func(path string) error { return os.WriteFile(path, whole[:50], 0o600) },
 		"cut":        func(path string) error { return os.WriteFile(path, whole[:3*4096+100], 0o600) },
 		"spoiled":    func(path string) error { return os.WriteFile(path, spoiled, 0o600) },
-		"a folder":   func(path string) error { return os.MkdirAll(filepath.Join(path, "x"), 0o700) },
+		"unknown format": func(path string) error {
+			unknown := bytes.Clone(whole)
+			copy(unknown[44:], "0000")
+			return os.WriteFile(path, unknown, 0o600)
+		},
+		"no table": func(path string) error {
+			if err := os.WriteFile(path, whole, 0o600); err != nil {
+				return err
+			}
+			change(t, path, `DROP TABLE request`)
+			return nil
+		},
+		"a folder": func(path string) error { return os.MkdirAll(filepath.Join(path, "x"), 0o700) },
 		"another's database": func(path string) error {
 			change(t, path, `CREATE TABLE IF NOT EXISTS music (title TEXT)`)
 			return nil
@@ -195,6 +207,7 @@ func FuzzDamagedFile(f *testing.F) {
 	}
 	f.Add(uint16(100), []byte{1, 2, 3}, uint16(0))
 	f.Add(uint16(0), []byte("SQLite"), uint16(4096))
+	f.Add(uint16(43), []byte("00000"), uint16(4040)) // a format that SQLite does not know
 	f.Fuzz(func(t *testing.T, place uint16, bytes []byte, cut uint16) {
 		file := filepath.Join(t.TempDir(), "ledger.db")
 		data := append([]byte{}, whole...)

@@ -210,8 +210,10 @@ func bound(name string) string {
 // errCorrupt is what a check of the file finds.
 var errCorrupt = errors.New("the ledger is damaged")
 
-// Codes of SQLite.
+// Codes of SQLite. The first is what it says of statements that make no sense;
+// ours do, in a file that is as they expect it.
 const (
+	codeError   = 1
 	codeCorrupt = 11
 	codeNotADB  = 26
 )
@@ -222,7 +224,11 @@ func damaged(err error) bool {
 		return true
 	}
 	var e *sqlite.Error
-	return errors.As(err, &e) && (e.Code()&0xff == codeCorrupt || e.Code()&0xff == codeNotADB)
+	if !errors.As(err, &e) {
+		return false
+	}
+	code := e.Code() & 0xff
+	return code == codeError || code == codeCorrupt || code == codeNotADB
 }
 
 // moveAside renames the file, with those that SQLite keeps beside it.
