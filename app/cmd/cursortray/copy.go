@@ -54,7 +54,7 @@ func (c *backendCmd) Run(p *process) error {
 		return p.printJSON(status)
 	}
 	text := "new conversations: " + status.Backend.Choice
-	if status.Backend.Name != "" {
+	if status.Backend.Name != "" && status.Backend.Reason != "" { // without one the choice is not made yet
 		text += " (" + status.Backend.Name + ")"
 	}
 	_, err = fmt.Fprintln(p.stdout, text)

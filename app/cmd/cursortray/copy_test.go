@@ -71,6 +71,10 @@ func TestBackend(t *testing.T) {
 		text, _ := os.ReadFile(m.configFile())
 		return strings.Contains(string(text), `backend = "cli"`)
 	})
+	// Nobody is logged in, so this is not known to be the protocol.
+	if out := m.must("backend", "auto"); !strings.HasPrefix(out, "new conversations: auto") || strings.Contains(out, "protocol") {
+		t.Errorf("%q", out)
+	}
 	s.stop()
 	demo := m.serve("tray", "--demo")
 	if r := m.run("backend", "agent"); r.code != 1 || !strings.Contains(r.stderr, "one back-end only") {
