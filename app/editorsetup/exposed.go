@@ -1,17 +1,17 @@
+//go:build !windows
+
 package editorsetup
 
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 )
 
 // exposed tells whether other users of the computer can read a file: it is open
-// to them, and so are all folders above it. Windows keeps that in lists, and a
-// user's own folder from others.
+// to them, and so are all folders above it.
 func exposed(path string) bool {
 	path, err := filepath.EvalSymlinks(path)
-	return err == nil && runtime.GOOS != "windows" && exposedBelow("", path)
+	return err == nil && exposedBelow("", path)
 }
 
 // exposedBelow leaves the folder top and those above it aside; "" is none.
