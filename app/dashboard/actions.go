@@ -91,13 +91,18 @@ func (d *Dashboard) do(f *form) (text string, err error) {
 	return "", errNoSuch
 }
 
-// logInWithKey says no more than the App does, which never tells the key.
+// logInWithKey leaves it to the state of the account to tell why a login failed:
+// said here as well it would be on the page twice.
 func (d *Dashboard) logInWithKey(f *form) error {
 	key := strings.TrimSpace(f.values.Get("value"))
 	if key == "" {
 		return errNoKey
 	}
-	return d.cfg.App.LoginWithKey(f.ctx, key)
+	err := d.cfg.App.LoginWithKey(f.ctx, key)
+	if err != nil && d.cfg.App.Snapshot().Account.State != app.NoAccount {
+		return nil
+	}
+	return err
 }
 
 func (d *Dashboard) showKey(f *form) (string, error) {

@@ -43,9 +43,16 @@ func TestLoginWithAKey(t *testing.T) {
 	if got := login(" ", true); !strings.Contains(got.body, "Enter the API key first") || len(r.app.logins) > 0 {
 		t.Errorf("no key: %s, logins %d", got.body, len(r.app.logins))
 	}
+	// The state tells why a login failed, and nothing tells it a second time.
 	r.app.refused = chat.Errorf(chat.LoginRequired, "Cursor does not accept this API key")
-	if got := login(key, false); !strings.Contains(got.body, "Cursor does not accept this API key") || strings.Contains(got.body, key) {
+	out.Account.Login.Failure = chat.AsError(r.app.refused)
+	r.app.publish(out)
+	if got := login(key, false); strings.Count(got.body, "Cursor does not accept this API key") != 1 || strings.Contains(got.body, key) {
 		t.Errorf("a refused key: status %d", got.status)
+	}
+	r.app.publish(app.Snapshot{})
+	if got := login(key, false); !strings.Contains(got.body, "Cursor does not accept this API key") {
+		t.Errorf("without an account: status %d", got.status)
 	}
 	for _, state := range []app.AccountState{app.LoggedIn, app.LoginPending, app.NoAccount} {
 		out.Account.State = state
