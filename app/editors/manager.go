@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -94,6 +95,11 @@ func (m *Manager) Find(name string) (Info, error) {
 		ids[i] = e.id
 	}
 	return Info{}, fmt.Errorf("%q can be %s", name, strings.Join(ids, " or "))
+}
+
+// Known tells whether there is an editor with that id.
+func Known(id string) bool {
+	return slices.ContainsFunc(all(), func(e editor) bool { return e.id == id })
 }
 
 // List returns all editors, those that were found first.

@@ -9,6 +9,7 @@ import (
 	"cursortray/app"
 	"cursortray/app/config"
 	"cursortray/app/control"
+	"cursortray/app/editors"
 	"cursortray/proxy/ledger"
 	"cursortray/proxy/spend"
 )
@@ -32,6 +33,11 @@ func (i *instance) addSpending(s *setup, cfg *app.Config) {
 		},
 	}
 	guard.Each, guard.Editors = editorLimits(set)
+	for id := range guard.Editors {
+		if id != "" && !editors.Known(id) {
+			i.logger.Warn("spend_editors limits an editor that there is not; cursortray setup lists their names", "editor", id)
+		}
+	}
 	if set.LedgerDays > 0 {
 		const day = 24 * time.Hour
 		i.ledger = ledger.Open(ledgerPath(s, cfg.Demo), ledger.Options{
@@ -43,19 +49,19 @@ func (i *instance) addSpending(s *setup, cfg *app.Config) {
 }
 
 // editorLimits tells the limits of single editors by the ids of their keys.
-func editorLimits(set config.Spend) (each spend.Limits, editors map[string]spend.Limits) {
-	editors = map[string]spend.Limits{}
+func editorLimits(set config.Spend) (each spend.Limits, single map[string]spend.Limits) {
+	single = map[string]spend.Limits{}
 	for name, limits := range set.EditorLimits() {
 		switch name {
 		case config.EveryEditor:
 			each = spend.Limits(limits)
 		case config.MainKey:
-			editors[""] = spend.Limits(limits)
+			single[""] = spend.Limits(limits)
 		default:
-			editors[name] = spend.Limits(limits)
+			single[name] = spend.Limits(limits)
 		}
 	}
-	return each, editors
+	return each, single
 }
 
 type allowCmd struct {

@@ -67,3 +67,14 @@ func TestAllow(t *testing.T) {
 		t.Errorf("without an instance: %+v", r)
 	}
 }
+
+// A limit of nobody would look like one that is never reached.
+func TestLimitsOfAnEditorThatThereIsNot(t *testing.T) {
+	m := newMachine(t, "CURSORTRAY_API_KEY="+testKey)
+	m.writeConfig("spend_editors = [\"codexx:runs_hour=1\", \"codex:runs_hour=1\", \"main:runs_hour=1\", \"*:runs_hour=1\"]\n")
+	s := m.serve("serve", "--demo")
+	s.stop()
+	if text := m.must("logs"); strings.Count(text, "spend_editors limits an editor that there is not") != 1 || !strings.Contains(text, "editor=codexx") {
+		t.Errorf("the log tells nothing of it:\n%s", text)
+	}
+}
