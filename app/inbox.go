@@ -7,13 +7,14 @@ import "sync"
 // machine waits for nothing is the only safe order.
 type inbox struct {
 	wake chan struct{} // has one element while steps wait
+	over chan struct{} // closed when no step is taken any more
 
 	mu     sync.Mutex
 	steps  []func(*machine)
 	closed bool
 }
 
-func newInbox() inbox { return inbox{wake: make(chan struct{}, 1)} }
+func newInbox() inbox { return inbox{wake: make(chan struct{}, 1), over: make(chan struct{})} }
 
 func (b *inbox) put(step func(*machine)) {
 	b.mu.Lock()
@@ -39,5 +40,8 @@ func (b *inbox) take() []func(*machine) {
 func (b *inbox) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if !b.closed {
+		close(b.over)
+	}
 	b.closed, b.steps = true, nil
 }

@@ -255,12 +255,23 @@ func (a *App) Logout(ctx context.Context) error {
 }
 
 // told tells the machine what was done to the account, and who is logged in
-// since.
+// since. It returns when Snapshots show it, so that who asked for it does not
+// read of the account of before.
 func (a *App) told(ctx context.Context, step func(*machine, cursor.AccountState)) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logoutTimeout)
 	defer cancel()
 	state := a.cfg.Account.State(ctx)
-	a.inbox.put(func(m *machine) { step(m, state) })
+	shown := make(chan struct{})
+	a.inbox.put(func(m *machine) {
+		step(m, state)
+		a.hub.publish(m.snap)
+		close(shown)
+	})
+	select {
+	case <-shown:
+	case <-a.inbox.over:
+	case <-ctx.Done():
+	}
 }
 
 func noAccount() *chat.Error {

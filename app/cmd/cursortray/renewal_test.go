@@ -32,6 +32,7 @@ func TestAU1_ManyRequestsRenewOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m, sim := loginMachine(t)
 			m.env = append(m.env, "CURSORTRAY_AGENT_MAX_RUNS=64")
+			sim.ChangeRunRules(func(r *simserver.RunRules) { r.MaxOpen = 64 })
 			change(t, sim, func(s *simserver.Settings) {
 				if s.AutoConfirm = true; spoil == nil {
 					s.AccessLifetime = time.Second
