@@ -14,9 +14,16 @@ GOBUILD  := $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 FUZZTIME ?= 10s
 ARGS     ?=
 
-# What is cross-built in every `make test`, with the flags of the packages, so
-# that what the compiler made serves both. macOS with a menu bar needs cgo and so
-# a Mac; vet still type-checks the rest for it.
+# Only the menu bar of macOS needs cgo. Without it the program starts faster,
+# takes less memory and is what the packages hold.
+CGO := $(if $(filter darwin,$(shell $(GO) env GOOS)),1,0)
+
+# What is compiled for this machine without the race detector gets the flags of
+# the packages everywhere, so that the compiler does it once.
+PLAIN := CGO_ENABLED=$(CGO) GOFLAGS="$${GOFLAGS:-} -trimpath" $(GO)
+
+# What is cross-built in every `make test`, with the same flags. macOS with a menu
+# bar needs cgo and so a Mac; vet still type-checks the rest for it.
 CROSS := linux/amd64 linux/arm64 windows/amd64 windows/arm64
 
 .PHONY: help
@@ -30,10 +37,6 @@ run: build ## Start the tray application (ARGS="serve" for the proxy alone)
 .PHONY: demo
 demo: build ## Start it with a simulated Cursor: no account, nothing is real
 	@$(BIN) --demo $(ARGS)
-
-# Only the menu bar of macOS needs cgo. Without it the program starts faster,
-# takes less memory and is what the packages hold.
-CGO := $(if $(filter darwin,$(shell $(GO) env GOOS)),1,0)
 
 .PHONY: build
 build: ## Build bin/cursortray for this machine
@@ -53,15 +56,15 @@ check: lint ## gofmt, vet, staticcheck, then all Go tests with the race detector
 lint: ## gofmt, vet, staticcheck, architecture tests
 	@bad=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
 	  if [ -n "$$bad" ]; then echo "not formatted with gofmt:" >&2; echo "$$bad" >&2; exit 1; fi
-	$(GO) vet ./...
-	$(GO) vet -tags e2e ./...
-	$(GO) tool staticcheck -tags e2e ./...
-	$(GO) test -count=1 -run '^TestArch' ./app/cmd/cursortray
+	$(PLAIN) vet ./...
+	$(PLAIN) vet -tags e2e ./...
+	$(PLAIN) tool staticcheck -tags e2e ./...
+	$(PLAIN) test -count=1 -run '^TestArch' ./app/cmd/cursortray
 
 .PHONY: e2e
 e2e: ## End-to-end tests: real clients from npm, a real session bus and tray host
 	@.ci/deps check
-	$(GO) test -tags e2e -count=1 -timeout 15m ./app/e2e/... ./tray/... ./keychain/... ./proxy/cursor/cursorsim/simserver/...
+	$(PLAIN) test -tags e2e -count=1 -timeout 15m -parallel 4 ./app/e2e/... ./tray/... ./keychain/... ./proxy/cursor/cursorsim/simserver/...
 
 .PHONY: cross
 cross: ## Build for linux and windows (amd64, arm64); vet for windows and macOS

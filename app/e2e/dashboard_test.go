@@ -17,6 +17,7 @@ import (
 // lets axe-core look at every page. CURSORTRAY_SHOTS names a folder to keep the
 // pictures in.
 func TestDashboard(t *testing.T) {
+	t.Parallel()
 	cursortray, _ := buildPrograms(t)
 	install := installNPM(t, "dashboard")
 	chromium, err := exec.LookPath("chromium")

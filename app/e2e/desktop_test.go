@@ -159,6 +159,7 @@ func (a *trayApp) stopAndStart(t *testing.T, item *traytest.Item) {
 }
 
 func TestTrayDemoOnAPrivateBus(t *testing.T) {
+	t.Parallel()
 	binary, _ := buildPrograms(t)
 	bus := traytest.StartBus(t)
 	host := bus.StartHost(t)
@@ -184,6 +185,7 @@ func TestTrayDemoOnAPrivateBus(t *testing.T) {
 }
 
 func TestTD1_TrayWithoutADesktop(t *testing.T) {
+	t.Parallel()
 	binary, _ := buildPrograms(t)
 	a := startTray(t, binary, []string{"DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent/bus"}, "--demo")
 	traytest.Until(t, "the missing tray is named", func() bool { return strings.Contains(a.log.String(), "no tray") })
@@ -201,6 +203,7 @@ func TestTD1_TrayWithoutADesktop(t *testing.T) {
 }
 
 func TestTrayInXfcePanel(t *testing.T) {
+	t.Parallel()
 	binary, _ := buildPrograms(t)
 	s := startSession(t, xfcePanel())
 	a := startTray(t, binary, s.env, "--demo")

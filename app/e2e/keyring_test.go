@@ -77,6 +77,7 @@ func (d *desk) unlock() {
 // A login in a keyring that is locked is found after a click when it is not any
 // more, without a restart.
 func TestKC2_LockedKeyringIsUnlocked(t *testing.T) {
+	t.Parallel()
 	binary, _ := buildPrograms(t)
 	d := newDesk(t).withoutBrowser()
 	if err := d.sim.Change(func(s *simserver.Settings) { s.AutoConfirm = true }); err != nil {
@@ -106,6 +107,7 @@ func TestKC2_LockedKeyringIsUnlocked(t *testing.T) {
 
 // A keyring that starts after the program is used after a click, too.
 func TestKC2_AbsentKeyringComesLater(t *testing.T) {
+	t.Parallel()
 	binary, _ := buildPrograms(t)
 	d := newDesk(t).withoutBrowser()
 	if err := d.sim.Change(func(s *simserver.Settings) { s.AutoConfirm = true }); err != nil {
@@ -128,6 +130,7 @@ func TestKC2_AbsentKeyringComesLater(t *testing.T) {
 // Where there is none, a click keeps the login in a private file, and the next
 // start finds it there.
 func TestKC2_LoginIsKeptInAFileByAClick(t *testing.T) {
+	t.Parallel()
 	binary, _ := buildPrograms(t)
 	d := newDesk(t).withoutBrowser()
 	if err := d.sim.Change(func(s *simserver.Settings) { s.AutoConfirm = true }); err != nil {

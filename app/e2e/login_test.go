@@ -17,40 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"cursortray/proxy/cursor/cursorsim/browsertest"
 	"cursortray/proxy/cursor/cursorsim/simserver"
 	"cursortray/tray/traytest"
 )
-
-// browserName is under what name this test binary is the user's browser.
-const browserName = "scripted-browser"
-
-func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == browserName {
-		if err := confirmLogin(os.Args[1]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	os.Exit(m.Run())
-}
-
-// confirmLogin does what a person does who is shown the login page: in a real
-// browser, and slowly enough for the menu to be looked at.
-func confirmLogin(url string) (err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	b, err := browsertest.Start(ctx, browsertest.Config{Proxy: os.Getenv("HTTPS_PROXY"), KeyPin: os.Getenv("SIM_KEY_PIN")})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
-	if err := b.Open(ctx, url); err != nil {
-		return err
-	}
-	return b.Press(ctx, "Log in")
-}
 
 // desk is a private desktop: a bus, a tray host, an unlocked keyring, and a
 // simulated Cursor on the network.
@@ -188,6 +157,7 @@ var accountRows = []string{
 }
 
 func TestLoginFromTheTray(t *testing.T) {
+	t.Parallel()
 	binary, _ := buildPrograms(t)
 	d := newDesk(t).withKeyring()
 	a, item := d.start(binary)
@@ -238,6 +208,7 @@ func TestLoginFromTheTray(t *testing.T) {
 }
 
 func TestLoginIsCancelledAndRefused(t *testing.T) {
+	t.Parallel()
 	binary, _ := buildPrograms(t)
 	d := newDesk(t).withKeyring().withoutBrowser()
 	a, item := d.start(binary)
@@ -280,6 +251,7 @@ func (w lineWriter) Write(line []byte) (int, error) {
 
 // Without a keyring a login works, and the menu says how long. (KC-2)
 func TestKC2_TrayWithoutAKeyring(t *testing.T) {
+	t.Parallel()
 	binary, _ := buildPrograms(t)
 	d := newDesk(t).withoutBrowser()
 	if err := d.sim.Change(func(s *simserver.Settings) { s.AutoConfirm = true }); err != nil {
@@ -298,6 +270,7 @@ func TestKC2_TrayWithoutAKeyring(t *testing.T) {
 }
 
 func TestKilledTrayKeepsTheOldOrTheNewLogin(t *testing.T) {
+	t.Parallel()
 	binary, _ := buildPrograms(t)
 	d := newDesk(t).withKeyring().withoutBrowser()
 	kill := func(a *trayApp) {
@@ -339,6 +312,7 @@ func TestKilledTrayKeepsTheOldOrTheNewLogin(t *testing.T) {
 }
 
 func TestManyModelsInTheMenu(t *testing.T) {
+	t.Parallel()
 	binary, _ := buildPrograms(t)
 	d := newDesk(t).withKeyring().withoutBrowser()
 	catalog := d.sim.Catalog()

@@ -6,25 +6,40 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
 
-// buildPrograms builds cursortray and the fake cursor-agent.
-func buildPrograms(t *testing.T) (cursortray, agent string) {
-	t.Helper()
-	dir := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", dir+string(filepath.Separator),
+// programs builds cursortray and the fake cursor-agent once for all tests.
+var programs = sync.OnceValue(func() error {
+	cmd := exec.Command("go", "build", "-o", programsDir()+string(filepath.Separator),
 		"./app/cmd/cursortray", "./proxy/cursor/cursorsim/cmd/cursor-agent")
 	cmd.Dir = filepath.Join("..", "..")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+		return fmt.Errorf("go build: %w\n%s", err, out)
 	}
-	return program(dir, "cursortray"), program(dir, "cursor-agent")
+	return nil
+})
+
+// programsDir is where they are. TestMain removes it.
+func programsDir() string {
+	return filepath.Join(os.TempDir(), "cursortray-e2e-"+strconv.Itoa(os.Getpid()))
+}
+
+// buildPrograms returns the paths of cursortray and of the fake cursor-agent.
+func buildPrograms(t *testing.T) (cursortray, agent string) {
+	t.Helper()
+	if err := programs(); err != nil {
+		t.Fatal(err)
+	}
+	return program(programsDir(), "cursortray"), program(programsDir(), "cursor-agent")
 }
 
 // result is what a client left when it ended.
