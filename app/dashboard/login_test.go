@@ -66,7 +66,7 @@ func TestLoginWithAKey(t *testing.T) {
 func TestDefaultModelOnThePage(t *testing.T) {
 	r := newRig(t)
 	r.enter("")
-	button := func(id string) string { return `aria-label="Make ` + id + ` the default"` }
+	button := func(id string) string { return `aria-label="Make default: ` + id + `"` }
 	tests := []struct {
 		chosen        string
 		has, has2, no string
