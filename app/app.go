@@ -28,6 +28,9 @@ type Keys interface {
 	Key(ctx context.Context) (string, error)
 	// NewKey replaces the key; the old one stops working at once.
 	NewKey(ctx context.Context) (string, error)
+	// Reload makes the next Key ask again at once if the last one failed: the
+	// user may have unlocked the keychain.
+	Reload()
 }
 
 // Config is what an App is made of. Main fills it.
@@ -125,6 +128,8 @@ type App struct {
 	// troubled tells the request path, without a lock, that a problem of the
 	// back-end is on show, so that a success is worth reporting.
 	troubled atomic.Bool
+	// keyless tells it that the menu says that the local key cannot be read.
+	keyless atomic.Bool
 	// catalog is the account's list of models, for the request path.
 	catalog atomic.Pointer[cursor.Catalog]
 }
@@ -190,6 +195,7 @@ func (a *App) turn(ctx context.Context, m *machine) {
 		m.showChoice()
 		m.dashboardWaits()
 		a.troubled.Store(m.snap.Backend.Problem != nil)
+		a.keyless.Store(m.snap.KeyProblem != "")
 		a.hub.publish(m.snap)
 		if m.over() {
 			return

@@ -28,16 +28,26 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const testKey = "the-key"
 
-// fakeKeys is a key store; err makes it fail.
+// fakeKeys is a key store; err makes it fail, which it tells until Reload.
 type fakeKeys struct {
-	mu  sync.Mutex
-	err error
+	mu   sync.Mutex
+	err  error
+	told error
 }
 
 func (k *fakeKeys) Key(context.Context) (string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return testKey, k.err
+	if k.told == nil {
+		k.told = k.err
+	}
+	return testKey, k.told
+}
+
+func (k *fakeKeys) Reload() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.told = nil
 }
 
 func (k *fakeKeys) NewKey(ctx context.Context) (string, error) { return k.Key(ctx) }
@@ -376,6 +386,20 @@ func TestCopy(t *testing.T) {
 	r.until(t, "the key's problem", func(s Snapshot) bool { return s.KeyProblem == "the keychain is locked" })
 	r.keys.fail(nil)
 	r.Do(Recheck{})
+	r.until(t, "no problem", func(s Snapshot) bool { return s.KeyProblem == "" })
+}
+
+// A keychain that was unlocked elsewhere shows with the next request.
+func TestRequestEndsTheProblemOfTheKey(t *testing.T) {
+	r := newRig(t, nil)
+	r.keys.fail(chat.Errorf(chat.Unavailable, "the keychain is locked"))
+	r.Do(Recheck{})
+	r.until(t, "the key's problem", func(s Snapshot) bool { return s.KeyProblem != "" })
+	r.keys.fail(nil)
+	r.keys.Reload()
+	if _, ok, err := r.authorize(t.Context(), testKey); !ok || err != nil {
+		t.Fatalf("authorize: %v, %v", ok, err)
+	}
 	r.until(t, "no problem", func(s Snapshot) bool { return s.KeyProblem == "" })
 }
 

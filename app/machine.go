@@ -182,6 +182,7 @@ func (m *machine) do(action Action) {
 func (m *machine) recheckAll() {
 	m.health.failed = nil
 	m.check()
+	m.app.cfg.Keys.Reload()
 	m.readKey()
 	if m.app.cfg.Account != nil && (!m.login.known.SignedIn || m.login.known.Problem != nil) {
 		m.app.cfg.Account.Reload()

@@ -62,6 +62,7 @@ type fixedKey struct{}
 
 func (fixedKey) Key(context.Context) (string, error)    { return "secret", nil }
 func (fixedKey) NewKey(context.Context) (string, error) { return "secret", nil }
+func (fixedKey) Reload()                                {}
 
 type fakeChooser struct{}
 

@@ -112,6 +112,8 @@ type fakeKeys struct {
 
 func (k *fakeKeys) Key(context.Context) (string, error) { return k.key, k.err }
 
+func (k *fakeKeys) Reload() {}
+
 func (k *fakeKeys) NewKey(context.Context) (string, error) {
 	if k.err == nil {
 		k.key += "-new"

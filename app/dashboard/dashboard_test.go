@@ -85,6 +85,7 @@ type keys struct{}
 
 func (keys) Key(context.Context) (string, error)    { return localKey, nil }
 func (keys) NewKey(context.Context) (string, error) { return localKey, nil }
+func (keys) Reload()                                {}
 
 // book is a ledger with the same few entries each day.
 type book struct{ err error }

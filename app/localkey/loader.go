@@ -99,6 +99,13 @@ func (l *loader[T]) forget() {
 	l.value, l.known, l.failed = none, false, nil
 }
 
+// retry makes the next get read if the last read failed.
+func (l *loader[T]) retry() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failed = nil
+}
+
 // peek returns the value if it is known already.
 func (l *loader[T]) peek() (T, bool) {
 	l.mu.Lock()

@@ -176,6 +176,10 @@ func (k *Keys) ForThisRun() bool {
 	return known && k.cfg.Fixed == "" && (now.unstored || k.cfg.Store.Kind() == "memory")
 }
 
+// Reload makes the next Key ask the store at once if the last read failed. A key
+// that is known stays.
+func (k *Keys) Reload() { k.main.retry() }
+
 // Close ends a read that is under way and returns when it is over.
 func (k *Keys) Close() { k.main.close() }
 

@@ -188,6 +188,23 @@ func TestKC2_ALockedKeychainIsToldAndTriedAgain(t *testing.T) {
 	})
 }
 
+// Who has unlocked the keychain and says so does not wait for the next try.
+func TestKC2_AnUnlockedKeychainIsAskedAtOnceOnDemand(t *testing.T) {
+	s := newStore()
+	s.getErr = fmt.Errorf("read: %w", keychain.ErrLocked)
+	k, _ := newKeys(t, "", s)
+	if _, err := k.Key(t.Context()); err == nil {
+		t.Fatal("a locked keychain gave a key")
+	}
+	s.getErr = nil
+	k.Reload()
+	key, before := get(t, k), s.gets.Load()
+	k.Reload()
+	if again := get(t, k); again != key || s.gets.Load() != before {
+		t.Errorf("a known key was read again: %q, %q", key, again)
+	}
+}
+
 func TestDamagedKeyIsReplaced(t *testing.T) {
 	s := newStore()
 	s.getErr = fmt.Errorf("read: %w", keychain.ErrCorrupt)
