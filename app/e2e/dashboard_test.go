@@ -14,8 +14,7 @@ import (
 
 // TestDashboard does with the dashboard in a real browser what a person does,
 // with a mouse, a keyboard, on a telephone, in the dark and without scripts, and
-// lets axe-core look at every page. CURSORTRAY_SHOTS names a folder to keep the
-// pictures in.
+// lets axe-core look at every page.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	cursortray, _ := buildPrograms(t)
@@ -42,29 +41,12 @@ func TestDashboard(t *testing.T) {
 	home, _ := project(t)
 	got := command{
 		argv: []string{"node", script}, dir: home, limit: 8 * time.Minute,
-		env: cleanEnv(home, "URL="+demo.url, "API_KEY="+localKey, "CURSORTRAY="+cursortray, "SERVER_ENV="+string(env), "CHROMIUM="+chromium, "SHOTS="+shots(t)),
+		env: cleanEnv(home, "URL="+demo.url, "API_KEY="+localKey, "CURSORTRAY="+cursortray, "SERVER_ENV="+string(env), "CHROMIUM="+chromium, "SHOTS="+artifacts(t)),
 	}.run(t)
 	if got.err != nil {
 		t.Errorf("the script ended with %v\n%s\n%s", got.err, tail(got.stdout), tail(got.stderr))
 	}
 	t.Logf("it took %v", got.took.Round(time.Second))
-}
-
-// shots is the folder for pictures.
-func shots(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("CURSORTRAY_SHOTS")
-	if dir == "" {
-		return t.TempDir()
-	}
-	dir, err := filepath.Abs(dir)
-	if err == nil {
-		err = os.MkdirAll(dir, 0o755)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }
 
 // environment is an environment by names.

@@ -214,16 +214,26 @@ func (s *session) screenshot(t *testing.T, name string) {
 	s.tool(t, "import", "-window", "root", artifact(t, s.kind.name+"-"+name))
 }
 
-// artifact is where a picture is kept: in the folder that
-// CURSORTRAY_E2E_ARTIFACTS names, if it names one.
+// artifact is where a picture is kept.
 func artifact(t *testing.T, name string) string {
+	t.Helper()
+	return filepath.Join(artifacts(t), name)
+}
+
+// artifacts is the folder for pictures: the one that CURSORTRAY_E2E_ARTIFACTS
+// names, if it names one.
+func artifacts(t *testing.T) string {
 	t.Helper()
 	folder := os.Getenv("CURSORTRAY_E2E_ARTIFACTS")
 	if folder == "" {
-		folder = t.TempDir()
+		return t.TempDir()
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	folder, err := filepath.Abs(folder)
+	if err == nil {
+		err = os.MkdirAll(folder, 0o755)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(folder, name)
+	return folder
 }
