@@ -105,6 +105,10 @@ type CancelRecord struct{}
 // the setting, or all if it has none.
 type SetNotifications struct{ On bool }
 
+// ChooseNotifications says which kinds of notifications are shown from now on: a
+// list, separated by commas; "" is none.
+type ChooseNotifications struct{ Kinds string }
+
 // TrayMissing tells why nothing shows the icon; "" when something does. The tray
 // says it.
 type TrayMissing struct{ Reason string }
@@ -169,3 +173,5 @@ func (SetNotifications) isAction() {}
 func (TrayMissing) isAction()      {}
 func (OpenLogFile) isAction()      {}
 func (Quit) isAction()             {}
+
+func (ChooseNotifications) isAction() {}

@@ -31,6 +31,7 @@ type machine struct {
 	talks     conversations
 	editors   editorsWatch
 	pages     pages
+	notified  string        // the kinds of notifications that are shown when any are
 	throttle  *time.Timer   // until activity may be shown again
 	recheck   *time.Timer   // until the back-end is checked again
 	noticeEnd *time.Timer   // until the notice is taken away
@@ -56,6 +57,7 @@ func newMachine(a *App, life context.Context) *machine {
 	m.lastLook = m.wall()
 	m.work, m.endWork = context.WithCancel(life)
 	m.server.addr = a.cfg.Addr
+	m.notified = a.cfg.Notifications
 	return m
 }
 
@@ -159,6 +161,8 @@ func (m *machine) do(action Action) {
 		m.cancelRecord()
 	case SetNotifications:
 		m.setNotifications(a.On)
+	case ChooseNotifications:
+		m.chooseNotifications(a.Kinds)
 	case TrayMissing:
 		m.snap.NoTray = a.Reason
 	case OpenLogFile:

@@ -28,3 +28,25 @@ func TestNotificationsOffAndOn(t *testing.T) {
 		}
 	}
 }
+
+// What was chosen holds at once, is saved, and comes back after off and on.
+func TestNotificationsAreChosenByKind(t *testing.T) {
+	store := newSaver(9)
+	r := newRig(t, func(c *Config) { c.SaveSetting, c.Notifications = store.save, "login,plan" })
+	for _, step := range []struct {
+		do    Action
+		shown string
+	}{
+		{ChooseNotifications{Kinds: "plan,nonsense,port"}, "port,plan"},
+		{SetNotifications{}, "none"},
+		{SetNotifications{On: true}, "port,plan"},
+		{ChooseNotifications{}, "none"},
+		{SetNotifications{On: true}, "port,plan"},
+	} {
+		r.Do(step.do)
+		r.until(t, "they are "+step.shown, func(s Snapshot) bool { return s.Notifications == step.shown })
+		if got := <-store.kept; got != "notifications = "+step.shown {
+			t.Errorf("%#v: %q was saved", step.do, got)
+		}
+	}
+}

@@ -132,12 +132,26 @@ func (d *Dashboard) set(f *form) (string, error) {
 	if kindOfSetting(*row) == "switch" && value == "" {
 		value = "false" // a box that is not checked is not sent
 	}
+	if key == "notifications" {
+		value = strings.Join(f.values["value"], ",") // a box for each kind
+	}
+	if key == "default_model" { // which the App looks up before it saves it
+		d.cfg.App.Do(app.ChooseModel{ID: strings.TrimSpace(value)})
+		return "", nil
+	}
 	if err := d.cfg.Settings.Set(key, value); err != nil {
 		return "", err
 	}
-	if key == "backend" && !d.cfg.App.Snapshot().Backend.Fixed {
+	switch {
+	case key == "backend" && !d.cfg.App.Snapshot().Backend.Fixed:
 		d.cfg.App.Do(app.ChooseBackend{Setting: value})
 		return "Saved. New conversations take this way.", nil
+	case key == "start_proxy":
+		d.cfg.App.Do(app.SetStartProxy{On: value == "true"})
+		return "Saved.", nil
+	case key == "notifications":
+		d.cfg.App.Do(app.ChooseNotifications{Kinds: value})
+		return "Saved. It holds from now on.", nil
 	}
 	return "Saved. It takes effect when cursortray starts again.", nil
 }

@@ -143,6 +143,8 @@ func (d *drawer) List() []Setting {
 		{Key: "addr", Doc: "Where.", Values: "HOST:PORT", Value: value("addr", "127.0.0.1:8765")},
 		{Key: "backend", Doc: "How.", Choices: []string{"auto", "agent", "cli"}, Value: value("backend", "auto")},
 		{Key: "start_proxy", Doc: "When.", Choices: []string{"true", "false"}, Value: value("start_proxy", "true"), Pending: true},
+		{Key: "notifications", Doc: "Which.", Value: value("notifications", "login, port")},
+		{Key: "default_model", Doc: "Model.", Value: value("default_model", "")},
 		{Key: "api_key", Doc: "Key.", Secret: true, Has: true},
 		{Key: "log_level", Doc: "Much.", Choices: []string{"debug", "info"}, Value: "debug", Env: "CURSORTRAY_LOG_LEVEL"},
 		{Key: "brand_new", Doc: "New.", Value: "x"},

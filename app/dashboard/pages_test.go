@@ -274,14 +274,43 @@ func TestSettingsAreSavedAndRefused(t *testing.T) {
 	set("start_proxy", "") // a box that is not checked
 	set("backend", "agent")
 	set("nonsense", "x")
+	set("default_model", "sonnet")
+	if asked := r.app.actions(); len(asked) != 3 || asked[0] != (app.SetStartProxy{}) ||
+		asked[1] != (app.ChooseBackend{Setting: "agent"}) || asked[2] != (app.ChooseModel{ID: "sonnet"}) {
+		t.Errorf("actions %#v", asked)
+	}
 	if got := fmt.Sprint(r.drawer.set); got != "map[addr:127.0.0.1:9000 backend:agent start_proxy:false]" {
 		t.Errorf("the file says %s", got)
 	}
-	if asked := r.app.actions(); len(asked) != 1 || asked[0] != (app.ChooseBackend{Setting: "agent"}) {
-		t.Errorf("actions %#v", asked)
-	}
 	if got := r.get(Root + "settings"); !strings.Contains(got.body, "brand_new") || !strings.Contains(got.body, "<code>start_proxy</code>. Quit") {
 		t.Error("a new setting or what waits for a restart is not shown")
+	}
+}
+
+// Kinds of notifications have a box each, and hold at once.
+func TestNotificationsHaveBoxes(t *testing.T) {
+	r := newRig(t)
+	r.enter("settings")
+	box := func(html, kind string) bool {
+		if !strings.Contains(html, `value="`+kind+`"`) {
+			t.Fatalf("no box for %q", kind)
+		}
+		return strings.Contains(html, `value="`+kind+`" checked`)
+	}
+	if got := r.get(Root + "settings").body; !box(got, "login") || !box(got, "port") || box(got, "plan") {
+		t.Error("the boxes do not show the setting")
+	}
+	for _, kinds := range [][]string{{"plan", "tray"}, nil} {
+		r.press("settings", "set", func(v url.Values, _ *http.Request) { v["key"], v["value"] = []string{"notifications"}, kinds })
+		want := strings.Join(kinds, ",")
+		if asked := r.app.actions(); len(asked) != 1 || asked[0] != (app.ChooseNotifications{Kinds: want}) || r.drawer.set["notifications"] != want {
+			t.Errorf("%v: actions %#v, the file says %q", kinds, asked, r.drawer.set["notifications"])
+		}
+		got := r.get(Root + "settings").body
+		if box(got, "login") || box(got, "plan") != (kinds != nil) {
+			t.Errorf("%v: the boxes do not follow", kinds)
+		}
+		checkPage(t, "settings", got)
 	}
 }
 

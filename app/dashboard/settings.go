@@ -1,5 +1,10 @@
 package dashboard
 
+import (
+	"slices"
+	"strings"
+)
+
 func settingsPage() *page {
 	return &page{
 		name: "settings", title: "Settings",
@@ -37,7 +42,7 @@ var settingsGroups = []struct {
 	title, text string
 	keys        []string
 }{
-	{"General", "", []string{"backend", "default_model", "start_proxy", "addr", "log_level"}},
+	{"General", "", []string{"backend", "default_model", "start_proxy", "notifications", "addr", "log_level"}},
 	{"Spend limits and ledger", "The ledger says what each request used, and never what was said.", []string{"spend_runs_hour", "spend_runs_day", "spend_money_hour", "spend_money_day", "spend_editors", "ledger_days", "ledger_megabytes"}},
 	{"Privacy and secrets", "", []string{"token_store", "telemetry", "keep_conversations", "api_key"}},
 	{"Who may call the port", "", []string{"allow_remote", "allowed_hosts", "allowed_origins"}},
@@ -59,7 +64,28 @@ type settingsGroup struct {
 
 type settingRow struct {
 	Setting
-	Kind string // switch, choice, number or text
+	Kind string // switch, choice, kinds or text
+}
+
+// Notification is a kind of notifications, and whether it is shown.
+type notification struct {
+	Name, Title string
+	On          bool
+}
+
+// Notifications are the kinds that there are, in words.
+func (r settingRow) Notifications() []notification {
+	chosen := strings.FieldsFunc(r.Value, func(c rune) bool { return c == ',' || c == ' ' })
+	kinds := []notification{
+		{Name: "login", Title: "Somebody has to log in"}, {Name: "signed-in", Title: "A login is done"},
+		{Name: "port", Title: "The port is busy"}, {Name: "proxy", Title: "The proxy broke"},
+		{Name: "plan", Title: "The plan is used up"}, {Name: "limit", Title: "A limit is reached"},
+		{Name: "tray", Title: "Nothing shows the icon"},
+	}
+	for i := range kinds {
+		kinds[i].On = slices.Contains(chosen, kinds[i].Name) || slices.Contains(chosen, "all")
+	}
+	return kinds
 }
 
 func (d *Dashboard) settingsOf(*visit) any {
@@ -105,6 +131,8 @@ func (s *settingsView) add(g settingsGroup) {
 
 func kindOfSetting(s Setting) string {
 	switch {
+	case s.Key == "notifications":
+		return "kinds"
 	case len(s.Choices) == 2 && s.Choices[0] == "true" && s.Choices[1] == "false":
 		return "switch"
 	case len(s.Choices) > 0:

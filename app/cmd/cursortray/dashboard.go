@@ -125,7 +125,7 @@ func (page *settingsPage) Set(key, value string) error { return page.s.file.Set(
 
 // live are the settings that the App follows at once, or that say nothing about
 // the program that runs.
-var live = map[string]bool{"backend": true, "start_proxy": true}
+var live = map[string]bool{"backend": true, "start_proxy": true, "default_model": true, "notifications": true}
 
 func (page *settingsPage) List() []dashboard.Setting {
 	now := page.p.reopened(page.s).settings
