@@ -21,6 +21,7 @@ func modelsPage() *page {
 
 type models struct {
 	Age     string
+	Prices  string // the date of their table; "" is not known
 	Known   bool
 	All     int // before searching
 	Rows    []modelRow
@@ -51,7 +52,7 @@ type column struct {
 }
 
 func modelsOf(v *visit) models {
-	m := models{Age: v.snap.Models.Age, Chosen: v.snap.Models.Chosen, Query: strings.TrimSpace(v.query.Get("q")), Sort: v.query.Get("sort"), Down: v.query.Get("down") == "1"}
+	m := models{Age: v.snap.Models.Age, Prices: v.snap.Models.PricesOf, Chosen: v.snap.Models.Chosen, Query: strings.TrimSpace(v.query.Get("q")), Sort: v.query.Get("sort"), Down: v.query.Get("down") == "1"}
 	if list := v.snap.Models.List; list != nil {
 		m.Known, m.All = true, list.IDs
 		for _, f := range list.Families {

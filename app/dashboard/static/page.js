@@ -114,7 +114,7 @@
   async function copy(text, button) {
     try {
       await navigator.clipboard.writeText(text);
-      const before = button.textContent;
+      const before = (button.dataset.label ??= button.textContent); // two clicks: it says "Copied" already
       button.textContent = "Copied";
       setTimeout(() => { button.textContent = before; }, 1500);
     } catch {
