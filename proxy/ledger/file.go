@@ -56,7 +56,17 @@ const insertion = `INSERT INTO request (at, editor, model, dialect, backend, out
 var errForeign = errors.New("it is no ledger of cursortray")
 
 // file is the open file of the writer.
-type file struct{ db *sql.DB }
+type file struct {
+	db   *sql.DB
+	info fs.FileInfo // of what is open
+}
+
+// gone tells whether path names another file by now, or none: somebody has
+// taken the ledger away, or put a copy back.
+func (f *file) gone(path string) bool {
+	info, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, f.info)
+}
 
 // openFile opens the file to write, or makes it. One that is damaged is moved
 // aside and replaced; with suspect all of it is looked at.
@@ -83,8 +93,11 @@ func tryFile(ctx context.Context, path string, suspect bool) (*file, error) {
 	}
 	// One connection: there is one writer.
 	db.SetMaxOpenConns(1)
-	f := &file{db}
+	f := &file{db: db}
 	err = f.prepare(ctx)
+	if err == nil {
+		f.info, err = os.Stat(path)
+	}
 	if err == nil && suspect {
 		err = check(ctx, db)
 	}

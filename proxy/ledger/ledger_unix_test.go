@@ -48,3 +48,43 @@ func TestPipeInItsPlace(t *testing.T) {
 		t.Errorf("%+v, %v\n%s", got, err, b.log)
 	}
 }
+
+// TestFileTakenAway: what comes later is in the file that users find, also when
+// they put an older one back.
+func TestFileTakenAway(t *testing.T) {
+	b := fresh(t)
+	add := func(model string, want int) {
+		t.Helper()
+		b.Add(Entry{At: at(1, 1), Model: model, Outcome: OK})
+		b.await(t.Context())
+		if got, err := OpenReader(b.path).Recent(t.Context(), 10); err != nil || len(got) != want || got[0].Model != model {
+			t.Errorf("%s: %+v, %v, want %d\n%s", model, got, err, want, b.log)
+		}
+	}
+	remove := func() {
+		t.Helper()
+		for _, beside := range []string{"", "-wal", "-shm"} {
+			if err := os.Remove(b.path + beside); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	add("a", 1)
+	remove()
+	add("b", 1)
+	other := fresh(t)
+	other.Add(Entry{At: at(1, 1), Model: "old", Outcome: OK})
+	other.Close()
+	remove()
+	if err := os.Rename(other.path, b.path); err != nil {
+		t.Fatal(err)
+	}
+	add("c", 2)
+	if err := os.Remove(b.path); err != nil { // and not what is beside it
+		t.Fatal(err)
+	}
+	add("d", 1)
+	if n := strings.Count(b.log.String(), "was taken away"); n != 3 {
+		t.Errorf("told %d times:\n%s", n, b.log)
+	}
+}

@@ -135,6 +135,11 @@ func (w *writer) takeAll() bool {
 }
 
 func (w *writer) put(ctx context.Context, batch []Entry) error {
+	if w.file != nil && w.file.gone(w.ledger.path) {
+		// What is open can still be written, and nobody would ever read it.
+		w.ledger.log.Warn("the file of the ledger was taken away or replaced; it goes on with what is there now")
+		w.close()
+	}
 	if w.file == nil || w.ledger.suspect.Load() {
 		w.close()
 		file, err := openFile(ctx, w.ledger.path, w.ledger.suspect.Swap(false), w.ledger.log)
