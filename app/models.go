@@ -20,6 +20,9 @@ type ModelsStatus struct {
 	Age  string     // of the list, in words; "" when it is as good as new
 	// Problem says why there is no newer list; nil when there is.
 	Problem *chat.Error
+	// PricesOf is the date of the table of prices, such as "2026-10-10"; "" is
+	// not known.
+	PricesOf string
 	// Chosen is the id of the user's default model; "" leaves it to Cursor. It
 	// may be one that the account no longer has.
 	Chosen string
@@ -118,6 +121,9 @@ func (m *machine) modelsRead(catalog *cursor.Catalog, problem *chat.Error) {
 }
 
 func (m *machine) showModels(list *ModelList) {
+	if table, ok := m.app.cfg.Prices.(interface{ AsOf() string }); ok {
+		m.snap.Models.PricesOf = table.AsOf()
+	}
 	if old := m.snap.Models.List; old == nil || !reflect.DeepEqual(old, list) {
 		m.snap.Models.List = list
 	}

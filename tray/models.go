@@ -37,8 +37,12 @@ func modelsMenu(s app.Snapshot) Item {
 func modelsTitle(s app.Snapshot) string {
 	m, in := s.Models, s.Account.State == app.LoggedIn || s.Account.State == app.NoAccount
 	switch {
+	case m.List != nil && m.Age != "" && m.PricesOf != "":
+		return fmt.Sprintf(modelsBothOld, m.Age, m.PricesOf)
 	case m.List != nil && m.Age != "":
 		return fmt.Sprintf(modelsCopyOld, m.Age)
+	case m.List != nil && m.PricesOf != "":
+		return fmt.Sprintf(modelsPrices, m.PricesOf)
 	case m.List != nil:
 		return modelsCopy
 	case m.Problem != nil && in && plain(m.Problem.Message) != "":

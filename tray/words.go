@@ -91,6 +91,8 @@ const (
 	menuModels      = "Models"
 	modelsCopy      = "Click copies the id"
 	modelsCopyOld   = "Click copies the id; list from %s"
+	modelsPrices    = "Click copies the id; prices as of %s"
+	modelsBothOld   = "List from %s; prices as of %s"
 	modelsAsking    = "Asking for the list..."
 	modelsOut       = "Log in to see the models"
 	modelsRefresh   = "Refresh list"

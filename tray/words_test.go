@@ -61,13 +61,13 @@ func identName(id *ast.Ident, ok bool) string {
 // A figure that is older than its interval tells its age, wherever it stands.
 func TestTD4_OldFiguresTellTheirAge(t *testing.T) {
 	s := withAccount(app.LoggedIn, ada, withPlan, withModels, withConversations)
-	s.Plan.Age, s.Models.Age = "25 min ago", "3 days ago"
+	s.Plan.Age, s.Models.Age, s.Models.PricesOf = "25 min ago", "3 days ago", "2026-10-10"
 	stale := *s.Conversations.All[0].Context
 	stale.Stale = true
 	s.Conversations.All[0].Context = &stale
 	shown := titles(s)
 	for key, age := range map[string]string{
-		"usage": "25 min ago", "plan.note.1": "25 min ago", "models.head": "3 days ago", "context": "last turn", "talks.head": "last turn",
+		"usage": "25 min ago", "plan.note.1": "25 min ago", "models.head": "List from 3 days ago; prices as of 2026-10-10", "context": "last turn", "talks.head": "last turn",
 	} {
 		if !strings.Contains(shown[key], age) {
 			t.Errorf("%s says %q, not that it is of %s", key, shown[key], age)

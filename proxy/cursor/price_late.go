@@ -23,4 +23,13 @@ func (l *LatePrices) Price(id string, fast bool) (chat.Price, bool) { return l.t
 // Cost is that of the table.
 func (l *LatePrices) Cost(c Charge) (Cost, bool) { return l.table().Cost(c) }
 
+// AsOf returns the date of the newest price, such as "2026-10-10"; "" of an
+// empty table.
+func (l *LatePrices) AsOf() string {
+	if p := l.table(); !p.asOf.IsZero() {
+		return p.AsOf()
+	}
+	return ""
+}
+
 var _ PriceTable = (*LatePrices)(nil)

@@ -23,7 +23,7 @@ type modelsCmd struct {
 }
 
 func (modelsCmd) Help() string {
-	return `Asks the running instance, else Cursor itself. The first line says which back-end has the models, and why it is that one. Prices are per million tokens, in and out. With --json, where that line is absent (status --json has it):
+	return `Asks the running instance, else Cursor itself. The first line says which back-end has the models, and why it is that one. Prices are per million tokens, in and out; the last line says of which date. With --json, where those lines are absent:
 
     [{"id": text, "name": text, "group": id of the model it is a variant of,
       "aliases": [text], "context_window": tokens,
@@ -53,7 +53,7 @@ func (c *modelsCmd) Run(p *process) error {
 	if c.JSON {
 		return p.printJSON(models)
 	}
-	return p.printModels(models, backend)
+	return p.printModels(models, backend, newPrices(s, p.briefLogger(s)).AsOf())
 }
 
 // ask gets the list, after the choice of a default if there is one, and which
@@ -127,7 +127,7 @@ func (p *process) modelsHere(ctx context.Context, s *setup) (models []chat.Model
 	return models, control.Backend{Name: now.Name, Choice: now.Setting, Reason: now.Reason}, nil
 }
 
-func (p *process) printModels(models []control.Model, backend control.Backend) error {
+func (p *process) printModels(models []control.Model, backend control.Backend, pricesOf string) error {
 	if _, err := fmt.Fprintf(p.stdout, "back-end: %s\n", backendText(backend)); err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (p *process) printModels(models []control.Model, backend control.Backend) e
 	for _, m := range models {
 		var notes []string
 		if m.ContextWindow > 0 {
-			notes = append(notes, fmt.Sprintf("%dk context", m.ContextWindow/1000))
+			notes = append(notes, windowText(m.ContextWindow)+" context")
 		}
 		if price := m.Price; price != nil && price.Input != "" && price.Output != "" {
 			notes = append(notes, "$"+price.Input+" / $"+price.Output)
@@ -145,5 +145,17 @@ func (p *process) printModels(models []control.Model, backend control.Backend) e
 		}
 		fmt.Fprintln(out, strings.TrimRight(m.ID+"\t"+m.Name+"\t"+strings.Join(notes, ", "), "\t"))
 	}
-	return out.Flush()
+	if err := out.Flush(); err != nil || pricesOf == "" {
+		return err
+	}
+	_, err := fmt.Fprintf(p.stdout, "prices are as of %s\n", pricesOf)
+	return err
+}
+
+// windowText says how many tokens a window has: "200k", "1M".
+func windowText(tokens int) string {
+	if tokens%1_000_000 == 0 {
+		return fmt.Sprintf("%dM", tokens/1_000_000)
+	}
+	return fmt.Sprintf("%dk", tokens/1000)
 }

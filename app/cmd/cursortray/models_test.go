@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"cursortray/app/control"
+	"cursortray/assets"
+	"cursortray/proxy/cursor"
 	"cursortray/proxy/cursor/cursorsim/simserver"
 )
 
@@ -89,6 +91,14 @@ func TestModelsTellTheBackEnd(t *testing.T) {
 			}
 		}
 		first("back-end: Cursor protocol (auto: logged in to Cursor)")
+		prices, err := cursor.ParsePrices(assets.Prices())
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := m.must("models")
+		if last := "\nprices are as of " + prices.AsOf() + "\n"; !strings.HasSuffix(list, last) || !strings.Contains(list, "  1M context") || strings.Contains(list, "1000k") {
+			t.Errorf("the list does not end with %q, or has no large window:\n%s", last, list)
+		}
 		if instance != nil {
 			m.must("backend", "agent")
 			first("back-end: Cursor protocol (agent: set by the user)")
