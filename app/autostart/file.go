@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"cursortray/app/atomicfile"
 )
 
 // file is an entry that is a file.
@@ -82,34 +84,12 @@ func (f file) remove() error {
 }
 
 // save replaces the file in one step: a login in this moment finds the old
-// entry or the new one. The file behind a link is replaced, not the link.
+// entry or the new one.
 func (f file) save(text []byte) error {
-	path := f.path
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	folder := filepath.Dir(path)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
 		return cause(err)
 	}
-	temp, err := os.CreateTemp(folder, ".cursortray-*") // 0600
-	if err != nil {
-		return cause(err)
-	}
-	_, err = temp.Write(text)
-	if err == nil {
-		err = temp.Chmod(0o644) // what session managers expect
-	}
-	if closeErr := temp.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		os.Remove(temp.Name())
-	}
-	return cause(err)
+	return cause(atomicfile.Replace(f.path, text, 0o644)) // what session managers expect
 }
 
 // cause leaves out the path, which the caller names.

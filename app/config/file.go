@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"cursortray/app/atomicfile"
 	"cursortray/app/confedit"
 	"cursortray/proxy/money"
 
@@ -187,21 +188,18 @@ func (f *File) Set(key string, value any) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	// The file behind a link is replaced, not the link: people keep their
-	// settings in a repository and link to them.
-	path := f.path
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	data, err := readFile(path)
+	data, err := readFile(f.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read settings: %w", err)
 	}
 	edited, err := confedit.Set(confedit.TOML, data, confedit.Names(key), tomlValue(row.get(&checked)))
 	if err != nil {
-		return fmt.Errorf("set %s in %s: %w", key, path, err)
+		return fmt.Errorf("set %s in %s: %w", key, f.path, err)
 	}
-	if err := writeFile(path, edited); err != nil {
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
+		return fmt.Errorf("write settings: %w", err)
+	}
+	if err := atomicfile.Replace(f.path, edited, 0o600); err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}
 	return nil
@@ -224,31 +222,4 @@ func tomlValue(value any) any {
 		}
 	}
 	return value
-}
-
-// writeFile replaces path in one step: whoever reads it, and whatever is on
-// the disk after a crash, is the old file or the new one.
-func writeFile(path string, data []byte) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	temp, err := os.CreateTemp(dir, ".config-*.toml") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(data)
-	if err == nil {
-		err = temp.Sync()
-	}
-	if closeErr := temp.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		os.Remove(temp.Name())
-	}
-	return err
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"cursortray/app/atomicfile"
 )
 
 // Apply does what the plan says and returns the backups it made. If a file has
@@ -82,7 +84,7 @@ func (m *Manager) write(id string, files []FileChange) error {
 
 func (f FileChange) put(data []byte, keep bool) error {
 	if !keep {
-		path, err := behindLinks(f.Path)
+		path, err := atomicfile.Target(f.Path)
 		if err == nil {
 			err = os.Remove(path)
 		}

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"cursortray/app/atomicfile"
 )
 
 // maxFile bounds what is read: more is nobody's settings.
@@ -36,66 +38,14 @@ func readFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// writeFile replaces a file in one step: whoever reads it, and whatever is on
-// the disk after a crash, is the old file or the new one. The file behind a
-// link is replaced, not the link: people keep their settings in a repository
-// and link to them. Permissions stay; a new file is for its owner only, since
-// it holds a key.
+// writeFile replaces a file in one step. Permissions stay; a new file is for its
+// owner only, since it holds a key.
 func writeFile(path string, data []byte) error {
-	path, err := behindLinks(path)
-	if err != nil {
-		return err
-	}
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
 	}
-	temp, err := os.CreateTemp(filepath.Dir(path), ".cursortray-*")
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(data)
-	if err == nil {
-		err = temp.Chmod(mode)
-	}
-	if err == nil {
-		err = temp.Sync()
-	}
-	if closeErr := temp.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		os.Remove(temp.Name())
-	}
-	return err
-}
-
-// behindLinks follows links, also one to a file that does not exist yet.
-func behindLinks(path string) (string, error) {
-	for range 40 {
-		info, err := os.Lstat(path)
-		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-			return path, nil
-		}
-		to, err := os.Readlink(path)
-		if err != nil {
-			return "", err
-		}
-		if !filepath.IsAbs(to) {
-			// Not Join: the folder may be a link itself, and then ".." is not
-			// what it looks like.
-			dir, err := filepath.EvalSymlinks(filepath.Dir(path))
-			if err != nil {
-				return "", err
-			}
-			to = filepath.Join(dir, to)
-		}
-		path = to
-	}
-	return "", errors.New("too many links")
+	return atomicfile.Replace(path, data, mode)
 }
 
 // makeFolders makes the folders above a file and returns those it made,

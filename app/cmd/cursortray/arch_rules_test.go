@@ -24,12 +24,13 @@ var mayImport = map[string][]string{
 	"app/dashboard": {"app", "assets", "proxy/chat", "proxy/ledger", "proxy/money"},
 	// Editing the text of a file is the same for our settings and for those of
 	// editors.
-	"app/confedit": {},
-	"app/editors":  {"app/confedit"},
+	"app/atomicfile": {},
+	"app/confedit":   {},
+	"app/editors":    {"app/atomicfile", "app/confedit"},
 	// Keys, models and files together; the App asks for it by an interface.
 	"app/editorsetup": {"app", "app/editors", "proxy/chat"},
-	"app/config":      {"app/confedit", "proxy/money"},
-	"app/autostart":   {},
+	"app/config":      {"app/atomicfile", "app/confedit", "proxy/money"},
+	"app/autostart":   {"app/atomicfile"},
 	"app/logfile":     {},
 	"app/recording":   {"proxy/chat"},
 	"app/notify":      {"app", "app/sessionbus", "proxy/chat"},
