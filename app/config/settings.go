@@ -128,7 +128,7 @@ func Table() []Setting {
 			func(s *Settings) *string { return &s.Addr }, address),
 		row("backend", "auto", "auto, agent or cli", "How to reach Cursor: its agent protocol, the cursor-agent program, or whichever works.",
 			func(s *Settings) *string { return &s.Backend }, oneOf("auto", "agent", "cli")),
-		row("default_model", "", "id of a model", "The model of requests that name none, auto or default. Empty: Cursor chooses.",
+		row("default_model", "", "id of a model", "The model of requests for auto or default. Empty: Cursor chooses.",
 			func(s *Settings) *string { return &s.DefaultModel }, text),
 		key,
 		row("cursor_agent", "", "path", "The cursor-agent program. Empty: it is searched for.",
