@@ -36,6 +36,10 @@ func (f *fileRecord) undone(data []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
+	data, err := f.withoutRenamed(data)
+	if err != nil {
+		return nil, err
+	}
 	return f.withoutEmpty(data)
 }
 
@@ -120,7 +124,7 @@ func (m *Manager) Undo(id string) ([]FileChange, error) {
 			change.New, err = f.undone(change.Old)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Path, err)
+			return nil, fmt.Errorf("%s: %w; nothing was changed", f.Path, err)
 		}
 		change.Exists, change.Restored = true, f.After == sum(change.Old)
 		changes = append(changes, change)
