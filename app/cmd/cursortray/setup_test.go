@@ -197,7 +197,7 @@ func TestSetupWithoutAStoreOfSecrets(t *testing.T) {
 		t.Errorf("%+v, written\n%s", r, m.read(codexFile))
 	}
 	m.must("setup", "codex", "--check")
-	m.fails("no key of its own", "setup", "codex", "--off")
+	m.fails("none can be switched off", "setup", "codex", "--off")
 	m.must("setup", "codex", "--undo")
 }
 
