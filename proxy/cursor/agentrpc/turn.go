@@ -30,11 +30,12 @@ type turn struct {
 	token  string // that the last run was called with
 
 	// What the client has got.
-	text   strings.Builder
-	shown  bool
-	calls  int
-	gone   bool     // the client has left the loop
-	record *outcome // nil if nobody may ask for it again
+	text     strings.Builder
+	thoughts thoughts
+	shown    bool
+	calls    int
+	gone     bool     // the client has left the loop
+	record   *outcome // nil if nobody may ask for it again
 }
 
 func (t *turn) play() *fault {
@@ -151,6 +152,9 @@ func (t *turn) stream(r *run) *fault {
 	var timeout <-chan time.Time
 	for {
 		it, ok := r.next(timeout)
+		if !t.rest(r, it) {
+			return nil
+		}
 		switch {
 		case !ok:
 			if r.park(false) {
@@ -182,7 +186,7 @@ func (t *turn) stream(r *run) *fault {
 			}
 			quiet.Reset(t.b.times.window)
 		default:
-			if !t.emit(r, it.event) {
+			if !t.say(r, it.event) {
 				return nil
 			}
 			if t.isFull(r) {
@@ -191,6 +195,33 @@ func (t *turn) stream(r *run) *fault {
 			}
 		}
 	}
+}
+
+// say passes on what the model says. It returns false if the client has left.
+func (t *turn) say(r *run, e chat.Event) bool {
+	text, ok := e.(chat.TextDelta)
+	if !ok || t.thoughts.past {
+		return t.emit(r, e)
+	}
+	for _, e := range t.thoughts.split(text.Text) {
+		if !t.emit(r, e) {
+			return false
+		}
+	}
+	return true
+}
+
+// rest passes on what say held back, before anything but more text. A run that
+// broke off takes it along.
+func (t *turn) rest(r *run, next item) bool {
+	if t.thoughts.held == "" {
+		return true
+	}
+	if _, more := next.event.(chat.TextDelta); more {
+		return true
+	}
+	e := t.thoughts.rest()
+	return next.fault != nil || t.emit(r, e)
 }
 
 // emit passes on an event. It returns false if the client has left.
