@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -53,7 +54,8 @@ func (c *modelsCmd) Run(p *process) error {
 	if c.JSON {
 		return p.printJSON(models)
 	}
-	return p.printModels(models, backend, newPrices(s, p.briefLogger(s)).AsOf())
+	// Who made the list has told what is wrong with the table.
+	return p.printModels(models, backend, newPrices(s, slog.New(slog.DiscardHandler)).AsOf())
 }
 
 // ask gets the list, after the choice of a default if there is one, and which
