@@ -99,7 +99,8 @@ func (m *Manager) loadRecord(id string) (*record, error) {
 		err = dec.Decode(&rec)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the record of what was set up cannot be read: %w", err)
+		path := m.recordPath(id)
+		return nil, fmt.Errorf("the record of what was set up, %s, cannot be read: %w; without that file it is set up anew, and what was there before lies beside it", path, err)
 	}
 	for i := range rec.Files {
 		f := &rec.Files[i]

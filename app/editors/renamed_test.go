@@ -1,6 +1,8 @@
 package editors
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -68,4 +70,25 @@ func TestUndoFindsModelsThatWereRenamed(t *testing.T) {
 	if got := d.files(t)[file]; got != before+"# more\n" {
 		t.Errorf("%s", got)
 	}
+}
+
+// Only the user can tell what to do about a record that is no record.
+func TestADamagedRecordIsNamed(t *testing.T) {
+	d := newDesk(t, map[string]string{".pi/agent/models.json": "{}\n"})
+	d.setUp(t, "pi", testSetup())
+	path := filepath.Join(d.state, "pi.json")
+	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, planErr := d.Plan("pi", testSetup())
+	_, undoErr := d.Undo("pi")
+	for _, err := range []error{planErr, undoErr} {
+		if err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%v", err)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	d.setUp(t, "pi", testSetup())
 }
