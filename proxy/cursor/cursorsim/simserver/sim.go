@@ -138,6 +138,8 @@ func (s *Sim) makeCA(dir string, at time.Time) error {
 			return fmt.Errorf("make a folder for the certificate: %w", err)
 		}
 		s.tempDir = dir
+	} else if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make a folder for the certificate: %w", err)
 	}
 	s.caFile = filepath.Join(dir, "ca.pem")
 	if err := os.WriteFile(s.caFile, s.ca.pem, 0o600); err != nil {

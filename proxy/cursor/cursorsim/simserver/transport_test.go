@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -149,7 +150,7 @@ func TestCloseEndsWhatIsOpen(t *testing.T) {
 
 func TestEndOfContextEndsHangingCalls(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s, err := Start(ctx, Options{Dir: t.TempDir()})
+	s, err := Start(ctx, Options{Dir: filepath.Join(t.TempDir(), "new")})
 	if err != nil {
 		t.Fatal(err)
 	}
