@@ -29,7 +29,8 @@ type File struct {
 	keep int
 
 	mu      sync.Mutex
-	file    *os.File // nil: closed
+	file    *os.File // nil: closed, or it could not be opened again
+	closed  bool
 	written int64
 	crashes bool
 }
@@ -88,8 +89,11 @@ func (f *File) CatchCrashes() error {
 func (f *File) Write(lines []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.file == nil {
+	if f.closed {
 		return 0, fs.ErrClosed
+	}
+	if err := f.follow(); err != nil {
+		return 0, err
 	}
 	if f.written > 0 && f.written+int64(len(lines)) > f.size {
 		if err := f.rotate(); err != nil {
@@ -99,6 +103,26 @@ func (f *File) Write(lines []byte) (int, error) {
 	n, err := f.file.Write(lines)
 	f.written += int64(n)
 	return n, err
+}
+
+// follow opens the log again if somebody has moved or removed it, or if that
+// could not be done before.
+func (f *File) follow() error {
+	if f.file != nil {
+		there, err := os.Stat(f.path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if mine, mineErr := f.file.Stat(); err == nil && mineErr == nil && os.SameFile(there, mine) {
+			return nil
+		}
+		f.file.Close()
+		f.file = nil
+	}
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
+		return fmt.Errorf("make the folder of the log: %w", err)
+	}
+	return f.open()
 }
 
 // rotate puts the file aside. One that cannot be renamed, as happens on Windows
@@ -135,6 +159,7 @@ func older(path string, n int) string {
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.closed = true
 	if f.file == nil {
 		return nil
 	}

@@ -231,3 +231,45 @@ func pause(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 	}
 }
+
+// Who moves or removes the log, as other rotations do, gets a new one.
+func TestLogThatIsTakenAway(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "state")
+	path := filepath.Join(folder, "log")
+	f, err := Open(path, 100, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	write := func(line string) error {
+		_, err := f.Write([]byte(line))
+		return err
+	}
+	holds := func(path, want string) {
+		t.Helper()
+		if got, err := os.ReadFile(path); err != nil || string(got) != want {
+			t.Errorf("%s holds %q, %v; want %q", filepath.Base(path), got, err, want)
+		}
+	}
+	if err := errors.Join(write("one\n"), os.Rename(path, path+".moved"), write("two\n")); err != nil {
+		t.Fatal(err)
+	}
+	holds(path+".moved", "one\n")
+	holds(path, "two\n")
+	if err := errors.Join(os.RemoveAll(folder), write("three\n")); err != nil {
+		t.Fatal(err)
+	}
+	holds(path, "three\n")
+
+	// A folder in the way passes.
+	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700), os.Mkdir(filepath.Join(path, "x"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if write("lost\n") == nil {
+		t.Error("it writes into a folder")
+	}
+	if err := errors.Join(os.RemoveAll(path), write("four\n")); err != nil {
+		t.Fatal(err)
+	}
+	holds(path, "four\n")
+}
