@@ -15,6 +15,9 @@ import (
 	"cursortray/proxy/cursor"
 )
 
+// newestTime is for Cursor to send a list when an older one is at hand.
+const newestTime = 10 * time.Second
+
 // modelsTime is for a back-end that starts a program and asks a server.
 const modelsTime = 60 * time.Second
 
@@ -112,7 +115,7 @@ func (p *process) modelsHere(ctx context.Context, s *setup) (models []chat.Model
 		return nil, from, err
 	}
 	backend := newBackend(s, a, p.briefLogger(s))
-	catalog, noCatalog := a.cursor.Catalog(ctx)
+	catalog, noCatalog := p.newestList(ctx, a.cursor)
 	models, err = backend.Models(ctx)
 	switch {
 	case err == nil:
@@ -127,6 +130,24 @@ func (p *process) modelsHere(ctx context.Context, s *setup) (models []chat.Model
 		return nil, from, err
 	}
 	return models, control.Backend{Name: now.Name, Choice: now.Setting, Reason: now.Reason}, nil
+}
+
+// newestList asks Cursor: no later moment comes at which a list that is stored
+// would be renewed. One that is stored does where Cursor gives none, with its
+// date.
+func (p *process) newestList(ctx context.Context, account *cursor.Account) (*cursor.Catalog, error) {
+	asking, cancel := context.WithTimeout(ctx, newestTime)
+	defer cancel()
+	catalog, failure := account.RefreshModels(asking)
+	if failure == nil {
+		return catalog, nil
+	}
+	catalog, err := account.Catalog(ctx)
+	if err == nil {
+		fmt.Fprintf(p.stderr, "cursortray: warning: the list of models is of %s: %s\n",
+			catalog.Fetched().Local().Format("2006-01-02 15:04"), chat.AsError(failure).Message)
+	}
+	return catalog, err
 }
 
 func (p *process) printModels(models []control.Model, backend control.Backend, pricesOf string) error {

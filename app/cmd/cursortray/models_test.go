@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"cursortray/app/control"
 	"cursortray/assets"
@@ -105,4 +106,25 @@ func TestModelsTellTheBackEnd(t *testing.T) {
 		}
 		m.defaultModel() // reads a plain list
 	})
+}
+
+// Without an instance nothing renews the list behind the command, so it asks. The
+// stored one helps out while Cursor does not answer, and tells its date.
+func TestMU1_ModelsWithoutAnInstanceAreNew(t *testing.T) {
+	m, sim := loginMachine(t)
+	change(t, sim, func(s *simserver.Settings) { s.AutoConfirm = true })
+	m.must("login", "--no-browser")
+	m.must("models")
+	const list = "/aiserver.v1.AiService/AvailableModels"
+	before := sim.Calls(list)
+	if r := m.run("models"); r.code != 0 || r.stderr != "" || sim.Calls(list) == before {
+		t.Errorf("Cursor was asked %d times before and %d times after: %+v", before, sim.Calls(list), r)
+	}
+	if err := sim.Inject(simserver.Fault{Kind: simserver.FaultStatus, Route: list, Status: 503}); err != nil {
+		t.Fatal(err)
+	}
+	r := m.run("models")
+	if r.code != 0 || !strings.Contains(r.stdout, "claude-opus-5-5") || !strings.Contains(r.stderr, "the list of models is of "+time.Now().Format("2006-")) {
+		t.Errorf("with a stored list: %+v", r)
+	}
 }
