@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"cursortray/keychain"
 	"cursortray/proxy/chat"
 	"cursortray/proxy/cursor"
 )
@@ -39,12 +41,25 @@ func keychainFinding(a *account, state cursor.AccountState) finding {
 	switch {
 	case !state.SignedIn && state.Problem.Code == cursor.CodeUnreadable:
 		f.State, f.Detail = bad, state.Problem.Message
-		f.Remedy = "unlock the keychain, or set token_store = \"file\" to keep the login in a private file"
+		f.Remedy = storeRemedy(a.store.Kind(), state.Problem)
 	case a.store.Kind() == "memory":
 		f.State, f.Detail = doubt, "token_store is memory: a login lasts until cursortray ends"
 		f.Remedy = "set token_store = \"keychain\" or \"file\""
 	}
 	return f
+}
+
+// storeRemedy mends a store of secrets that cannot be read. What is not there
+// cannot be unlocked.
+func storeRemedy(kind string, problem error) string {
+	const file = "set token_store = \"file\" to keep the login in a private file"
+	switch {
+	case kind == "file":
+		return "make the files of the login yours, or remove them and log in again"
+	case errors.Is(problem, keychain.ErrUnavailable):
+		return "start a keyring, such as gnome-keyring or KeePassXC, or " + file
+	}
+	return "unlock the keychain, or " + file
 }
 
 func accountFinding(ctx context.Context, a *account, state cursor.AccountState) finding {
