@@ -75,7 +75,7 @@ type Health struct {
 
 // Problem is something that keeps requests from being answered.
 type Problem struct {
-	Area    string `json:"area"`    // "login", "plan", "backend" or "port"
+	Area    string `json:"area"`    // "login", "plan", "backend", "key" or "port"
 	Message string `json:"message"` // what is wrong and what to do
 }
 
