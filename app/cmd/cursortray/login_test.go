@@ -113,7 +113,7 @@ func TestLoginWithTheBrowser(t *testing.T) {
 		if line := login.line(); line != "logged in to Cursor as ada@example.com" || login.wait() != 0 {
 			t.Errorf("login says %q", line)
 		}
-		if a := m.account(); a != (control.Account{State: "in", Storage: "file", Email: a.Email}) {
+		if a := m.account(); a != (control.Account{State: "in", Storage: "file", Email: "ada@example.com"}) {
 			t.Errorf("status says %+v", a)
 		}
 		if text := m.must("usage"); !strings.Contains(text, "Cursor Pro · resets") || !strings.Contains(text, "28.6%") {

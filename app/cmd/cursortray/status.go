@@ -12,6 +12,7 @@ import (
 	"cursortray/app"
 	"cursortray/app/control"
 	"cursortray/proxy/chat"
+	"cursortray/proxy/money"
 )
 
 const (
@@ -112,6 +113,9 @@ func (c *statusCmd) notRunning(ctx context.Context, p *process, s *setup) error 
 		return err
 	}
 	defer a.close()
+	asking, cancel := context.WithTimeout(ctx, identifyTime)
+	defer cancel()
+	_ = a.cursor.Identify(asking) // without the name it tells less
 	status := control.NotRunning(accountHere(ctx, a))
 	if c.JSON {
 		err = p.printJSON(status)
@@ -208,7 +212,11 @@ func backendText(b control.Backend) string {
 func conversationText(c control.Conversation) string {
 	text := fmt.Sprintf("%s, turns: %d", app.ModelText(c.Model, c.Routed), c.Turns)
 	if c.Cost != "" {
-		text += ", $" + c.Cost
+		cost := "$" + c.Cost
+		if exact, err := money.Parse(c.Cost); err == nil {
+			cost = exact.Short()
+		}
+		text += ", " + cost
 		if c.AtLeast {
 			text += " or more"
 		}

@@ -148,6 +148,9 @@ func (p *process) printLedgerTable(report usageReport, rows []ledger.Row) error 
 	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	line := func(name string, r ledger.Row) {
 		cost := r.Cost.Dollars()
+		if cost == "$0.00" && !r.Cost.IsZero() {
+			cost = r.Cost.Short() // what has cost something is not shown as nothing
+		}
 		switch {
 		case r.Unpriced > 0 && r.Cost.IsZero():
 			cost = "not known"
