@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cursortray/proxy/chat"
+	"cursortray/proxy/ledger"
 )
 
 // Editors sets editors up. Its methods may be called from any goroutine and may
@@ -97,18 +98,45 @@ func (m *machine) editorAsked(client chat.Client, at time.Time) {
 	if client.Key == "" {
 		return
 	}
-	w := &m.editors
+	u := m.editors.use(client.Key, at)
+	u.last = at
+	u.runs[u.hour%useHours]++
+	m.showEditors()
+}
+
+// use returns the counts of an editor, up to the hour of at.
+func (w *editorsWatch) use(id string, at time.Time) *editorUse {
 	if w.used == nil {
 		w.used = map[string]*editorUse{}
 	}
-	u := w.used[client.Key]
+	u := w.used[id]
 	if u == nil {
 		u = &editorUse{hour: at.Unix() / 3600}
-		w.used[client.Key] = u
+		w.used[id] = u
 	}
 	u.settle(at)
-	u.last = at
-	u.runs[u.hour%useHours]++
+	return u
+}
+
+// pastStep is how exactly the ledger tells when an editor asked. Requests of
+// the last step before the start may be missed, and none counts twice.
+const pastStep = 10 * time.Second
+
+// editorsAsked counts the requests of the time before the start.
+func (m *machine) editorsAsked(past []ledger.Load, start time.Time) {
+	now := time.Now()
+	for _, l := range past {
+		if l.Editor == "" || l.At.Add(pastStep).After(start) {
+			continue
+		}
+		u := m.editors.use(l.Editor, now)
+		if hour := l.At.Unix() / 3600; hour > u.hour-useHours {
+			u.runs[hour%useHours] += l.Runs
+		}
+		if l.At.After(u.last) {
+			u.last = l.At
+		}
+	}
 	m.showEditors()
 }
 

@@ -12,6 +12,7 @@ import (
 	"cursortray/proxy"
 	"cursortray/proxy/chat"
 	"cursortray/proxy/chat/chattest"
+	"cursortray/proxy/ledger"
 )
 
 // fakeEditors has two editors, of which Codex is there.
@@ -155,6 +156,28 @@ func TestRequestsAreCountedByEditor(t *testing.T) {
 	s := r.until(t, "the count", func(s Snapshot) bool { return s.editor("codex").Runs == 2 && s.editor("zed").Name == "Zed" })
 	used := s.Editors.Used()
 	if len(used) != 2 || used[0].ID != "codex" || used[1].ID != "gone" || used[0].LastUsed.IsZero() || used[0].State != "not set up" {
+		t.Errorf("used: %+v", used)
+	}
+}
+
+// What an editor asked before a restart counts, and nothing counts twice.
+func TestEditorsAreKnownAfterARestart(t *testing.T) {
+	now := time.Now()
+	book := &pad{loads: []ledger.Load{
+		{At: now.Add(-30 * time.Hour), Editor: "codex", Runs: 1000}, // longer ago than a day
+		{At: now.Add(-20 * time.Hour), Editor: "codex", Runs: 3},
+		{At: now.Add(-time.Hour), Editor: "codex", Runs: 4},
+		{At: now.Add(-time.Hour), Editor: "", Runs: 50}, // the main key
+		{At: now.Add(-2 * time.Hour), Editor: "zed", Runs: 5},
+		{At: now.Add(time.Second), Editor: "zed", Runs: 100}, // counted when it came
+	}}
+	answer := chattest.Turn{chattest.Text("hi"), chattest.Finish(chat.Stop)}
+	r := newRig(t, func(c *Config) { c.Editors, c.KeyOwners, c.Ledger = newFakeEditors(), owners{}, book }, answer)
+	if status := statusOf(t, r.in(t, Running).Proxy.BaseURL, "codex-key", "m"); status != 200 {
+		t.Fatalf("status %d", status)
+	}
+	s := r.until(t, "the counts", func(s Snapshot) bool { return s.editor("codex").Runs == 8 && s.editor("zed").Runs == 5 })
+	if used := s.Editors.Used(); len(used) != 2 || used[0].ID != "codex" || !used[1].LastUsed.Equal(now.Add(-2*time.Hour)) {
 		t.Errorf("used: %+v", used)
 	}
 }

@@ -18,6 +18,9 @@ type Ledger interface {
 	Add(e ledger.Entry)
 	// Recent returns the last n, the newest first.
 	Recent(ctx context.Context, n int) ([]ledger.Entry, error)
+	// Load tells what each editor used since a moment, in steps of time, but for
+	// requests whose outcome begins with except.
+	Load(ctx context.Context, since time.Time, step time.Duration, except string) ([]ledger.Load, error)
 }
 
 // Request is one request for a model: figures, and nothing of what was said.

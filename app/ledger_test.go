@@ -19,6 +19,7 @@ type pad struct {
 	mu      sync.Mutex
 	entries []ledger.Entry
 	before  []ledger.Entry
+	loads   []ledger.Load
 }
 
 func (p *pad) Add(e ledger.Entry) {
@@ -28,6 +29,10 @@ func (p *pad) Add(e ledger.Entry) {
 }
 
 func (p *pad) Recent(context.Context, int) ([]ledger.Entry, error) { return p.before, nil }
+
+func (p *pad) Load(context.Context, time.Time, time.Duration, string) ([]ledger.Load, error) {
+	return p.loads, nil
+}
 
 func (p *pad) all() []ledger.Entry {
 	p.mu.Lock()

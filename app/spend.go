@@ -52,6 +52,7 @@ func (m *machine) readLedger() {
 	if book == nil && guard == nil {
 		return
 	}
+	start := time.Now()
 	m.spawn(m.work, func(ctx context.Context) func(*machine) {
 		wait := time.NewTimer(firstLedgerLook)
 		defer wait.Stop()
@@ -66,8 +67,12 @@ func (m *machine) readLedger() {
 			guard.Warm(ctx)
 		}
 		var recent []Request
+		var past []ledger.Load
 		if book != nil {
 			entries, err := book.Recent(ctx, maxRecent)
+			if err == nil {
+				past, err = book.Load(ctx, start.Add(-useHours*time.Hour), pastStep, spend.CodePrefix)
+			}
 			if err != nil && ctx.Err() == nil {
 				m.app.cfg.Logger.Warn("the ledger of requests cannot be read", "problem", err)
 			}
@@ -77,6 +82,7 @@ func (m *machine) readLedger() {
 		}
 		return func(m *machine) {
 			m.showPast(recent)
+			m.editorsAsked(past, start)
 			m.showGuard()
 		}
 	})
