@@ -154,7 +154,7 @@ func (m *machine) chooseModel(id string) {
 				m.app.cfg.Logger.Warn("the default model", "problem", err.Message)
 				m.notify("Default model: " + err.Message)
 			case err == nil && LeavesOpen(id):
-				m.notify("Cursor chooses the model of requests that name none")
+				m.notify("Cursor chooses the model of requests for auto")
 			case err == nil:
 				m.notify(id + " is the default model now")
 			}

@@ -100,7 +100,7 @@ const (
 	modelsUpTo      = "%s, up to %s"
 	menuDefault     = "Default model: %s"
 	defaultOpen     = "automatic"
-	defaultHead     = "For requests that name no model"
+	defaultHead     = "For requests for auto"
 	defaultAuto     = "Automatic: Cursor chooses"
 	defaultMore     = "Variants and more…"
 	menuTalks       = "Conversations"

@@ -23,7 +23,7 @@ const modelsTime = 60 * time.Second
 
 type modelsCmd struct {
 	jsonFlag
-	Default string `placeholder:"ID" help:"Make this the model of requests that name none, auto or default; auto leaves it to Cursor."`
+	Default string `placeholder:"ID" help:"Make this the model of requests for auto or default; auto leaves it to Cursor."`
 }
 
 func (modelsCmd) Help() string {
@@ -35,7 +35,7 @@ func (modelsCmd) Help() string {
       "price": {"input": dollars per million tokens as text,
         "output", "cache_read", "cache_write": likewise},
       "images": bool, "reasoning": bool,
-      "default": what a request gets that names no model}]
+      "default": what a request for auto or default gets}]
 
 Figures that are not known are absent.`
 }
