@@ -3,7 +3,7 @@ package editors
 // other is any program with an OpenAI or Anthropic client.
 func other() editor {
 	return editor{
-		id: "other", name: "Other editors and SDKs",
+		id: "other", name: "Another editor or SDK",
 		steps: func(s Setup) []string {
 			return []string{
 				"OpenAI-compatible base URL: " + s.BaseURL,

@@ -33,12 +33,20 @@ func (e Env) home(parts ...string) string {
 	return e.join(append([]string{e.Home}, parts...)...)
 }
 
-// folder is a folder that a variable may move.
+// folder is a folder that a variable may move. A relative one is none: it would
+// lead elsewhere from each folder, and so would an undo.
 func (e Env) folder(variable, otherwise string) string {
-	if dir := e.Get(variable); dir != "" {
+	if dir := e.Get(variable); e.absolute(dir) {
 		return dir
 	}
 	return otherwise
+}
+
+func (e Env) absolute(path string) bool {
+	if e.OS == Windows {
+		return strings.HasPrefix(path, `\\`) || len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/')
+	}
+	return strings.HasPrefix(path, "/")
 }
 
 // dotConfig is ~/.config, which many command line programs use on all systems.

@@ -58,3 +58,22 @@ func environment(system OS, home string, vars ...string) Env {
 		return ""
 	}}
 }
+
+func TestRelativeFoldersAreNone(t *testing.T) {
+	for _, tt := range []struct {
+		os         OS
+		dir        string
+		isAbsolute bool
+	}{
+		{Linux, "/x", true}, {Linux, "x", false}, {Linux, "./x", false}, {Linux, "", false}, {MacOS, "~/x", false},
+		{Windows, `C:\x`, true}, {Windows, "d:/x", true}, {Windows, `\\server\share`, true}, {Windows, `x\y`, false}, {Windows, "C:x", false}, {Windows, "", false},
+	} {
+		want := "/home"
+		if tt.isAbsolute {
+			want = tt.dir
+		}
+		if got := environment(tt.os, "/home", "CODEX_HOME="+tt.dir).folder("CODEX_HOME", "/home"); got != want {
+			t.Errorf("%s %q: %q", tt.os, tt.dir, got)
+		}
+	}
+}
