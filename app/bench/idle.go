@@ -15,7 +15,7 @@ const (
 	// idleSettle is from the start until all that a start does is done: the first
 	// checks, and that nothing shows the icon is told.
 	idleSettle = 40 * time.Second
-	idleTime   = 3 * time.Minute
+	idleTime   = 10 * time.Minute
 	idleSample = time.Second
 )
 
