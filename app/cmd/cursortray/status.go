@@ -160,6 +160,10 @@ func loginText(s control.Status) string {
 	return "nobody is logged in, see the problem below"
 }
 
+// maxConversations is how many of them the text tells, the newest first. A day
+// may have hundreds.
+const maxConversations = 10
+
 func (p *process) printStatus(s control.Status) error {
 	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	line := func(label, format string, args ...any) {
@@ -184,8 +188,11 @@ func (p *process) printStatus(s control.Status) error {
 	if text := editorsText(s.Editors, time.Now()); text != "" {
 		line("editors", "%s", text)
 	}
-	for _, c := range s.Conversations {
+	for _, c := range s.Conversations[:min(len(s.Conversations), maxConversations)] {
 		line("conversation", "%s", conversationText(c))
+	}
+	if more := len(s.Conversations) - maxConversations; more > 0 {
+		line("", "and %d more; --json has all", more)
 	}
 	if text := limitsText(s.Guard); text != "" {
 		line("limits", "%s", text)

@@ -29,3 +29,21 @@ func TestSmallCostsInWords(t *testing.T) {
 		}
 	}
 }
+
+// A day of many conversations does not push what matters off the screen.
+func TestStatusTellsTheNewestConversations(t *testing.T) {
+	for n, want := range map[int]string{10: "", 12: "and 2 more"} {
+		s := control.Status{Conversations: make([]control.Conversation, n)}
+		for i := range s.Conversations {
+			s.Conversations[i] = control.Conversation{Model: "auto", Turns: i + 1}
+		}
+		var out bytes.Buffer
+		if err := (&process{stdout: &out}).printStatus(s); err != nil {
+			t.Fatal(err)
+		}
+		text := out.String()
+		if strings.Count(text, "turns: ") != 10 || !strings.Contains(text, "turns: 1,") || strings.Contains(text, " more;") != (want != "") || !strings.Contains(text, want) {
+			t.Errorf("%d conversations:\n%s", n, text)
+		}
+	}
+}
