@@ -1,5 +1,5 @@
-// Package atomicfile replaces files in one step. It reads none and makes no
-// folders; it starts no goroutine.
+// Package atomicfile replaces files in one step, and says why one could not be.
+// It reads none and makes no folders; it starts no goroutine.
 package atomicfile
 
 import (
@@ -64,4 +64,18 @@ func Target(path string) (string, error) {
 		path = to
 	}
 	return "", errors.New("too many links")
+}
+
+// Cause returns why a file could not be read or written, without the path,
+// which who tells it names anyway.
+func Cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		return link.Err
+	}
+	return err
 }

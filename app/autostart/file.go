@@ -37,11 +37,11 @@ func (f file) load() ([]byte, error) {
 		return nil, errNone
 	}
 	if err != nil {
-		return nil, cause(err)
+		return nil, atomicfile.Cause(err)
 	}
 	defer opened.Close()
 	text, err := io.ReadAll(io.LimitReader(opened, maxEntry))
-	return text, cause(err)
+	return text, atomicfile.Cause(err)
 }
 
 func (f file) read() (State, error) {
@@ -80,27 +80,14 @@ func (f file) remove() error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return cause(err)
+	return atomicfile.Cause(err)
 }
 
 // save replaces the file in one step: a login in this moment finds the old
 // entry or the new one.
 func (f file) save(text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
-		return cause(err)
+		return atomicfile.Cause(err)
 	}
-	return cause(atomicfile.Replace(f.path, text, 0o644)) // what session managers expect
-}
-
-// cause leaves out the path, which the caller names.
-func cause(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	var link *os.LinkError
-	if errors.As(err, &link) {
-		return link.Err
-	}
-	return err
+	return atomicfile.Cause(atomicfile.Replace(f.path, text, 0o644)) // what session managers expect
 }

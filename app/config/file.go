@@ -106,7 +106,7 @@ func (f *File) load() (map[string]any, []Warning) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, []Warning{{Source: f.path, Text: fmt.Sprintf("the settings file cannot be read (%v); the defaults are used", cause(err))}}
+		return nil, []Warning{{Source: f.path, Text: fmt.Sprintf("the settings file cannot be read (%v); the defaults are used", atomicfile.Cause(err))}}
 	}
 	values, err := decode(data)
 	if err == nil {
@@ -115,7 +115,7 @@ func (f *File) load() (map[string]any, []Warning) {
 	text := "the settings file is not valid TOML" + position(err)
 	aside, err := moveAside(f.path)
 	if err != nil {
-		return nil, []Warning{{Source: f.path, Text: fmt.Sprintf("%s and cannot be moved aside (%v); the defaults are used", text, cause(err))}}
+		return nil, []Warning{{Source: f.path, Text: fmt.Sprintf("%s and cannot be moved aside (%v); the defaults are used", text, atomicfile.Cause(err))}}
 	}
 	return nil, []Warning{{Source: f.path, Text: text + "; it was moved to " + aside + " and the defaults are used"}}
 }
@@ -136,18 +136,6 @@ func position(err error) string {
 	}
 	line, column := where.Position()
 	return fmt.Sprintf(" (line %d, column %d)", line, column)
-}
-
-func cause(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	var link *os.LinkError
-	if errors.As(err, &link) {
-		return link.Err
-	}
-	return err
 }
 
 func readFile(path string) ([]byte, error) {
