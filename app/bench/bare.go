@@ -45,22 +45,14 @@ type bare struct {
 }
 
 func (b *bare) chat(w http.ResponseWriter, r *http.Request) {
-	if r.Header.Get("Authorization") != b.key {
-		w.WriteHeader(http.StatusUnauthorized)
-		return
-	}
-	var req struct {
-		Model    string
-		Messages []struct{ Content string }
-	}
-	if err := json.NewDecoder(r.Body).Decode(&req); err != nil || len(req.Messages) == 0 {
-		w.WriteHeader(http.StatusBadRequest)
+	model, text, ok := question(w, r, b.key)
+	if !ok {
 		return
 	}
 	// A run that waits for a tool outlives the request.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	stop := context.AfterFunc(r.Context(), cancel)
-	run, err := b.open(ctx, req.Messages[len(req.Messages)-1].Content)
+	run, err := b.open(ctx, text)
 	if err != nil {
 		cancel()
 		w.WriteHeader(http.StatusBadGateway)
@@ -68,7 +60,7 @@ func (b *bare) chat(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	// The client may leave once it has the call.
-	held := run.copy(w, req.Model, stop)
+	held := run.copy(w, model, stop)
 	if !held {
 		cancel()
 		run.up.Close()

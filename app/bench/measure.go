@@ -49,9 +49,14 @@ func names() string {
 
 // pair starts both servers with one script, warms them, and calls f with them.
 func (b *bench) pair(s script, f func(both [2]*server) error) error {
+	return b.both(func(k kind) (*server, error) { return b.serve(k, s) }, f)
+}
+
+// both is pair for servers that serve starts.
+func (b *bench) both(serve func(kind) (*server, error), f func(both [2]*server) error) error {
 	var both [2]*server
 	for k := raw; k <= ours; k++ {
-		srv, err := b.serve(k, s)
+		srv, err := serve(k)
 		if err != nil {
 			return err
 		}

@@ -58,10 +58,12 @@ func (p passthrough) models(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(list) // the client may have left
 }
 
-func (p passthrough) chat(w http.ResponseWriter, r *http.Request) {
-	if r.Header.Get("Authorization") != p.key {
+// question reads what a yardstick is asked. It answers a request that has no
+// key or no message itself; then ok is false.
+func question(w http.ResponseWriter, r *http.Request, key string) (model, text string, ok bool) {
+	if r.Header.Get("Authorization") != key {
 		w.WriteHeader(http.StatusUnauthorized)
-		return
+		return "", "", false
 	}
 	var req struct {
 		Model    string
@@ -69,11 +71,19 @@ func (p passthrough) chat(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := json.NewDecoder(r.Body).Decode(&req); err != nil || len(req.Messages) == 0 {
 		w.WriteHeader(http.StatusBadRequest)
+		return "", "", false
+	}
+	return req.Model, req.Messages[len(req.Messages)-1].Content, true
+}
+
+func (p passthrough) chat(w http.ResponseWriter, r *http.Request) {
+	model, text, ok := question(w, r, p.key)
+	if !ok {
 		return
 	}
 	cmd := exec.CommandContext(r.Context(), p.agent, "--print", "--output-format", "stream-json",
-		"--stream-partial-output", "--trust", "--model", req.Model)
-	cmd.Stdin = strings.NewReader(req.Messages[len(req.Messages)-1].Content)
+		"--stream-partial-output", "--trust", "--model", model)
+	cmd.Stdin = strings.NewReader(text)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -83,7 +93,7 @@ func (p passthrough) chat(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	p.copy(w, out, req.Model)
+	p.copy(w, out, model)
 	_ = cmd.Process.Kill() // it has nothing more to say
 	_ = cmd.Wait()
 }

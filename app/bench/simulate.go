@@ -156,17 +156,6 @@ func (b *bench) agentPair(p play, f func(s *simulated, both [2]*server) error) e
 		return err
 	}
 	defer s.stop()
-	var both [2]*server
-	for k := raw; k <= ours; k++ {
-		srv, err := b.serveAgent(k, s)
-		if err != nil {
-			return err
-		}
-		defer srv.stop()
-		if err := b.warm(srv); err != nil {
-			return errors.Join(err, errors.New(srv.log.String()))
-		}
-		both[k] = srv
-	}
-	return f(s, both)
+	return b.both(func(k kind) (*server, error) { return b.serveAgent(k, s) },
+		func(both [2]*server) error { return f(s, both) })
 }
