@@ -79,10 +79,7 @@ func (d *desk) unlock() {
 func TestKC2_LockedKeyringIsUnlocked(t *testing.T) {
 	t.Parallel()
 	binary, _ := buildPrograms(t)
-	d := newDesk(t).withoutBrowser()
-	if err := d.sim.Change(func(s *simserver.Settings) { s.AutoConfirm = true }); err != nil {
-		t.Fatal(err)
-	}
+	d := newDesk(t).withoutBrowser().confirming()
 	keyring := d.keyring(true)
 	a, item := d.start(binary)
 	item.Click(t, "Log in…")
@@ -109,10 +106,7 @@ func TestKC2_LockedKeyringIsUnlocked(t *testing.T) {
 func TestKC2_AbsentKeyringComesLater(t *testing.T) {
 	t.Parallel()
 	binary, _ := buildPrograms(t)
-	d := newDesk(t).withoutBrowser()
-	if err := d.sim.Change(func(s *simserver.Settings) { s.AutoConfirm = true }); err != nil {
-		t.Fatal(err)
-	}
+	d := newDesk(t).withoutBrowser().confirming()
 	a, item := d.start(binary)
 	shows(t, item, "! No keyring found")
 	d.keyring(true)
@@ -132,10 +126,7 @@ func TestKC2_AbsentKeyringComesLater(t *testing.T) {
 func TestKC2_LoginIsKeptInAFileByAClick(t *testing.T) {
 	t.Parallel()
 	binary, _ := buildPrograms(t)
-	d := newDesk(t).withoutBrowser()
-	if err := d.sim.Change(func(s *simserver.Settings) { s.AutoConfirm = true }); err != nil {
-		t.Fatal(err)
-	}
+	d := newDesk(t).withoutBrowser().confirming()
 	a, item := d.start(binary)
 	item.Click(t, "Log in…")
 	shows(t, item, "Logged in as ada@example.com", "The login lasts until cursortray ends")

@@ -79,6 +79,15 @@ func (d *desk) withoutBrowser() *desk {
 	return d
 }
 
+// confirming makes every login count as confirmed at once.
+func (d *desk) confirming() *desk {
+	d.t.Helper()
+	if err := d.sim.Change(func(s *simserver.Settings) { s.AutoConfirm = true }); err != nil {
+		d.t.Fatal(err)
+	}
+	return d
+}
+
 // withKeyring starts the daemon.
 func (d *desk) withKeyring() *desk {
 	d.startKeyring()
@@ -253,10 +262,7 @@ func (w lineWriter) Write(line []byte) (int, error) {
 func TestKC2_TrayWithoutAKeyring(t *testing.T) {
 	t.Parallel()
 	binary, _ := buildPrograms(t)
-	d := newDesk(t).withoutBrowser()
-	if err := d.sim.Change(func(s *simserver.Settings) { s.AutoConfirm = true }); err != nil {
-		t.Fatal(err)
-	}
+	d := newDesk(t).withoutBrowser().confirming()
 	a, item := d.start(binary)
 	item.Click(t, "Log in…")
 	shows(t, item, "Logged in as ada@example.com", "The login lasts until cursortray ends, because the keychain")
@@ -282,9 +288,7 @@ func TestKilledTrayKeepsTheOldOrTheNewLogin(t *testing.T) {
 	item.Click(t, "Log in…")
 	shows(t, item, "Cancel login")
 	kill(a)
-	if err := d.sim.Change(func(s *simserver.Settings) { s.AutoConfirm = true }); err != nil {
-		t.Fatal(err)
-	}
+	d.confirming()
 	a, item = d.start(binary)
 	shows(t, item, "Not logged in to Cursor")
 	item.Click(t, "Log in…")
